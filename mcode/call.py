@@ -1,0 +1,97 @@
+"""One use of a tool, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcode.jsontext import JsonObject, JsonValue
+
+
+class Origin(StrEnum):
+    """Who made a call."""
+
+    MODEL = "model"
+    PROGRAM = "program"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One use of a tool. A changed input (restored types, a rewrite by a hook) is a new Call of the same id."""
+
+    id: str
+    """Unique in the session; the provider's id where the model made the call."""
+    tool: str
+    """Canonical name of the tool, as the caller wrote it until `admit` has found it."""
+    arguments: JsonObject
+    """The input: a JSON object, not yet validated until `admit` has passed it."""
+    origin: Origin = Origin.MODEL
+    parent: str | None = None
+    """Id of the `run_code` call whose program made this one."""
+    turn: int = 0
+    """Number of the turn, from 1."""
+    fault: str | None = None
+    """Why the arguments could not be read (broken JSON and where); such a call ends at `admit`."""
+
+
+class Status(StrEnum):
+    """How a call ended. The words are shown on the screen."""
+
+    OK = "ok"
+    FAILED = "failed"
+    DENIED = "denied"
+    CANCELLED = "cancelled"
+
+
+class FailureKind(StrEnum):
+    """Why a call did not succeed; programs see these words as `error.kind`."""
+
+    INVALID_ARGUMENTS = "invalid_args"
+    UNKNOWN_TOOL = "unknown_tool"
+    NOT_LOADED = "not_loaded"
+    TOP_LEVEL_ONLY = "top_level_only"
+    TOOL_ERROR = "tool_error"
+    DENIED = "denied"
+    HOOK_DENIED = "hook_denied"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    CALL_LIMIT = "call_limit"
+    TOO_LARGE = "too_large"
+    INTERNAL = "internal_error"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call: for the model, for the screen, and whole for programs and hooks."""
+
+    call: Call
+    """The call as it was executed, with its final arguments."""
+    status: Status
+    text: str
+    """What the model is told, cut to size by `fit`."""
+    data: JsonValue = None
+    """The structured result, whole; None where the call did not succeed or the tool has none."""
+    full_text: str = ""
+    """The text before it was cut; what a program gets as `text`."""
+    failure: FailureKind | None = None
+    """None exactly when status is OK."""
+    summary: str = ""
+    """One short line for the screen, such as `212 lines` or `exit 1`."""
+    diff: str | None = None
+    """Unified diff of a changed file, for the screen."""
+    duration: float = 0.0
+    """Seconds the tool's body ran, by the monotonic clock."""
+    decision: str = ""
+    """Why the call was allowed, asked or denied, and by whom: `auto: read-only`, `approved by you`."""
+    notes: tuple[str, ...] = ()
+    """What hooks, the stale guard and the like add for the model; already contained in `text`."""
+    stop_turn: str | None = None
+    """A hook said `continue: false`: end the turn and show this reason."""
+
+    @property
+    def is_error(self) -> bool:
+        """True where the model must read the text as a failure."""
+        return self.status is not Status.OK
