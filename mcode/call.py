@@ -20,7 +20,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One use of a tool. A changed input (restored types, a rewrite by a hook) is a new Call of the same id."""
+    """One use of a tool. A changed input (restored types, a hook rewrite) is a new Call of the same id."""
 
     id: str
     """Unique in the session; the provider's id where the model made the call."""
