@@ -1,0 +1,1 @@
+"""A conversation: turns, their history, and what the model is told."""

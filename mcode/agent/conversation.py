@@ -1,0 +1,83 @@
+"""A conversation's journal and everything folded from it: the journal is the truth, the rest can be rebuilt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from mcode.agent.history import History
+
+if TYPE_CHECKING:
+    from mcode.jsontext import JsonObject
+    from mcode.session.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What stands in front of the messages in every request; frozen at the first one."""
+
+    model: str
+    system: str
+    tools: tuple[JsonObject, ...]
+    """Definitions, sorted by name: name, description, input_schema."""
+    reason: str = "start"
+    """Why this prefix began: `start`, `model`, `rewind` ..."""
+
+
+class Conversation:
+    """Appends to the journal and folds each record at once, as a resumed session will."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.history = History()
+        self.prefix: Prefix | None = None
+        self.turn = 0
+        self.name = ""
+        self.model = ""
+        self.mode = ""
+        self.todos: tuple[JsonObject, ...] = ()
+        self.read_files: JsonObject = {}
+        """What the file tools remember of files they have read."""
+        self._todos_written: dict[str, tuple[JsonObject, ...]] = {}
+        self._running: dict[str, JsonObject] = {}
+        for record in journal.records:
+            self._fold(record.type, record.body)
+        self.left_unfinished = tuple(self._running.values())
+        """Calls that had started when the journal ended, as `call_started` bodies: nothing runs again by itself."""
+
+    def append(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
+        """Write one record and fold it; raises StorageError, and then nothing has changed."""
+        record = self._journal.append(type, body)
+        self._fold(record.type, record.body)
+
+    async def sync(self) -> None:
+        """Return when everything appended is on the disk."""
+        await self._journal.sync()
+
+    def _fold(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
+        self.history.apply(type, body)
+        match type:
+            case "prefix":
+                tools = cast("list[JsonObject]", body["tools"])
+                self.prefix = Prefix(body["model"], body["system"], tuple(tools), body.get("reason", ""))
+            case "user":
+                self.turn = max(self.turn, int(body.get("turn", 0)))
+            case "title":
+                self.name = str(body.get("name", ""))
+            case "model":
+                self.model = str(body.get("name", ""))
+            case "mode":
+                self.mode = str(body.get("mode", ""))
+            case "files":
+                self.read_files = cast("JsonObject", body.get("read", {}))
+            case "call_started":
+                self._running[str(body["id"])] = body
+                if body.get("tool") == "TodoWrite":
+                    self._todos_written[str(body["id"])] = tuple(body["arguments"].get("todos", ()))
+            case "call_finished":
+                self._running.pop(str(body["id"]), None)
+                written = self._todos_written.pop(str(body["id"]), None)
+                if written is not None and body.get("status") == "ok":
+                    self.todos = written
+            case _:
+                pass

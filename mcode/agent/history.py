@@ -1,0 +1,190 @@
+"""What the model is sent of the conversation, folded from the journal's records.
+
+The same fold serves a live session and a resumed one, record by record, so both send the same bytes. A record
+only ever appends to the messages, but for `rewind`, which begins a new prefix.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mcode.jsontext import JsonObject
+
+INTERRUPTED = "interrupted: no result was recorded; it may have had effects"
+"""What the model reads for a call whose end is not in the journal."""
+
+NO_ANSWER = "(no answer)"
+"""Stands where the model said nothing, so that roles alternate and no content is empty."""
+
+
+class History:
+    """The conversation in the provider-neutral shape of Messages: role and content blocks."""
+
+    def __init__(self) -> None:
+        self._messages: list[JsonObject] = []
+        self._open_uses: list[str] = []
+        self._results: dict[str, JsonObject] = {}
+        self._turn_starts: dict[int, int] = {}
+        self.used_ids: set[str] = set()
+        """Ids of all calls so far; a new call must not repeat one."""
+
+    def apply(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
+        """Fold one record in; record types that say nothing to the model are passed over."""
+        match type:
+            case "user":
+                self._close_results()
+                turn = int(body.get("turn", 0))
+                self._turn_starts.setdefault(turn, len(self._messages))
+                self._append_user(_blocks(body.get("content")))
+            case "context":
+                self._close_results()
+                self._append_user(_blocks(body.get("content")))
+            case "assistant":
+                self._close_results()
+                self._append_assistant(body)
+            case "call_finished":
+                self._take_result(body)
+            case "rewind":
+                self._rewind(int(body.get("turn", 0)))
+            case _:
+                pass
+
+    @property
+    def messages(self) -> tuple[JsonObject, ...]:
+        """The messages as they would be sent now: every use answered, roles alternating, nothing empty."""
+        if self._open_uses:
+            return normalise((*self._messages, self._result_message()))
+        return normalise(self._messages)
+
+    @property
+    def unfinished(self) -> tuple[str, ...]:
+        """Ids of calls whose result is still missing."""
+        return tuple(use for use in self._open_uses if use not in self._results)
+
+    def _append_user(self, blocks: list[JsonObject]) -> None:
+        if not blocks:
+            return
+        if self._messages and self._messages[-1]["role"] == "user":
+            last = self._messages[-1]
+            self._messages[-1] = {"role": "user", "content": [*last["content"], *blocks]}
+        else:
+            self._messages.append({"role": "user", "content": blocks})
+
+    def _append_assistant(self, body: JsonObject) -> None:
+        message = cast("JsonObject", body["message"])
+        blocks = _blocks(message.get("content"))
+        if not body.get("complete", True):
+            blocks = _kept_of_incomplete(blocks, str(body.get("problem", "")))
+        uses = [str(block["id"]) for block in blocks if block.get("type") == "tool_use"]
+        self._messages.append({"role": "assistant", "content": blocks or [_text(NO_ANSWER)]})
+        self._open_uses = uses
+        self._results = {}
+        self.used_ids.update(uses)
+
+    def _take_result(self, body: JsonObject) -> None:
+        identifier = str(body["id"])
+        self.used_ids.add(identifier)
+        if identifier not in self._open_uses or identifier in self._results:
+            return
+        result: JsonObject = {
+            "type": "tool_result",
+            "tool_use_id": identifier,
+            "content": str(body.get("text", "")) or "(no output)",
+        }
+        if body.get("status") != "ok":
+            result["is_error"] = True
+        self._results[identifier] = result
+        if len(self._results) == len(self._open_uses):
+            self._close_results()
+
+    def _close_results(self) -> None:
+        if self._open_uses:
+            self._messages.append(self._result_message())
+        self._open_uses = []
+        self._results = {}
+
+    def _result_message(self) -> JsonObject:
+        results = [self._results.get(use) or _missing_result(use) for use in self._open_uses]
+        return {"role": "user", "content": results}
+
+    def _rewind(self, turn: int) -> None:
+        start = self._turn_starts.get(turn)
+        if start is None:
+            return
+        del self._messages[start:]
+        self._open_uses = []
+        self._results = {}
+        self._turn_starts = {number: at for number, at in self._turn_starts.items() if number < turn}
+
+
+def normalise(messages: Iterable[JsonObject]) -> tuple[JsonObject, ...]:
+    """Make a conversation that every Messages endpoint accepts, without touching the stored one.
+
+    Each use gets exactly one result, in order, in the next message; results without a use are dropped; no
+    content is empty; roles alternate and the user speaks first. A valid message comes back as the same object.
+    """
+    valid: list[JsonObject] = []
+    for message in messages:
+        content = _blocks(message.get("content"))
+        if message["role"] == "user":
+            content = _answered(content, _uses_of(valid))
+        elif valid and valid[-1]["role"] == "assistant":
+            valid.append({"role": "user", "content": _answered([], _uses_of(valid)) or [_text("(go on)")]})
+        if not content:
+            if message["role"] == "user":
+                continue
+            content = [_text(NO_ANSWER)]
+        if valid and valid[-1]["role"] == message["role"]:
+            valid[-1] = {"role": message["role"], "content": [*valid[-1]["content"], *content]}
+        elif content == message["content"]:
+            valid.append(message)
+        else:
+            valid.append({"role": message["role"], "content": content})
+    unanswered = _uses_of(valid)
+    if unanswered:
+        valid.append({"role": "user", "content": _answered([], unanswered)})
+    if valid and valid[0]["role"] != "user":
+        valid.insert(0, {"role": "user", "content": [_text("(the conversation begins here)")]})
+    return tuple(valid)
+
+
+def _answered(content: list[JsonObject], uses: list[str]) -> list[JsonObject]:
+    """User content with one result for each use in front, in the order of the uses."""
+    results: dict[str, JsonObject] = {}
+    for block in content:
+        if block.get("type") == "tool_result":
+            results.setdefault(str(block.get("tool_use_id")), block)
+    others = [block for block in content if block.get("type") != "tool_result"]
+    return [*(results.get(use) or _missing_result(use) for use in uses), *others]
+
+
+def _uses_of(messages: list[JsonObject]) -> list[str]:
+    if not messages or messages[-1]["role"] != "assistant":
+        return []
+    return [str(block["id"]) for block in messages[-1]["content"] if block.get("type") == "tool_use"]
+
+
+def _missing_result(use: str) -> JsonObject:
+    return {"type": "tool_result", "tool_use_id": use, "content": INTERRUPTED, "is_error": True}
+
+
+def _kept_of_incomplete(blocks: list[JsonObject], problem: str) -> list[JsonObject]:
+    """Text that was shown stays, marked; unfinished calls and unsigned thinking cannot be sent back."""
+    kept = [block for block in blocks if block.get("type") == "text" and block.get("text")]
+    return [*kept, _text(f"[this answer is incomplete: {problem or 'it was cut off'}]")]
+
+
+def _blocks(content: object) -> list[JsonObject]:
+    if isinstance(content, str):
+        return [_text(content)] if content else []
+    if not isinstance(content, list):
+        return []
+    blocks = cast("list[JsonObject]", content)
+    return [block for block in blocks if block.get("type") != "text" or block.get("text")]
+
+
+def _text(text: str) -> JsonObject:
+    return {"type": "text", "text": text}

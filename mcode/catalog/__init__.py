@@ -1,0 +1,1 @@
+"""Which tools exist and where each one sits."""

@@ -1,0 +1,53 @@
+"""The tools of a session, by name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mcode.tool import Tool
+
+
+class Catalog:
+    """Every tool of the session. Names are unique; a second tool of a name is a bug of whoever adds it."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._spellings: dict[str, str] = {}
+        for tool in tools:
+            self.add(tool)
+
+    def add(self, tool: Tool) -> None:
+        """Take a tool in; raise ValueError where the name is taken."""
+        if tool.name in self._tools:
+            raise ValueError(f"there is already a tool called {tool.name}")
+        self._tools[tool.name] = tool
+        self._spellings.setdefault(_plain(tool.name), tool.name)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(sorted(self._tools.values(), key=lambda tool: tool.name))
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def find(self, name: str) -> Tool | None:
+        """The tool of this name; other letter case and punctuation are forgiven where only one tool fits."""
+        exact = self._tools.get(name)
+        if exact is not None:
+            return exact
+        canonical = self._spellings.get(_plain(name))
+        return self._tools[canonical] if canonical else None
+
+    def nearest(self, name: str, count: int = 3) -> tuple[str, ...]:
+        """Names most like `name`, the best first; empty where nothing comes near."""
+        from difflib import get_close_matches
+
+        by_plain = {_plain(known): known for known in self._tools}
+        return tuple(by_plain[match] for match in get_close_matches(_plain(name), by_plain, count, 0.5))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,98 @@
+"""Step 5: the only place where a tool's body is called."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from mcode.call import FailureKind
+from mcode.errors import McodeError
+from mcode.events import ToolProgress
+from mcode.tool import ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from mcode.call import Call
+    from mcode.events import EventBus
+    from mcode.pipeline.admit import Admitted
+    from mcode.pipeline.ask import Desk
+    from mcode.tool import Question, Workspace
+
+logger = logging.getLogger(__name__)
+
+
+class SessionFiles(Protocol):
+    """What the session keeps on disk for running tools."""
+
+    def spill_path(self, suffix: str) -> Path:
+        """A fresh private file path in the session's directory."""
+        ...
+
+    async def keep_bytes(self, call: Call, path: Path, old: bytes | None, mode: int | None) -> None:
+        """Store what a file held before `call` changes it; raises StorageError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What one running body may use; see `tool.ToolServices`."""
+
+    call: Call
+    workspace: Workspace
+    _events: EventBus
+    _files: SessionFiles
+    _desk: Desk
+
+    def progress(self, line: str) -> None:
+        self._events.emit(ToolProgress(self.call.id, line))
+
+    def spill_path(self, suffix: str) -> Path:
+        return self._files.spill_path(suffix)
+
+    async def keep_bytes(self, path: Path, old: bytes | None, mode: int | None) -> None:
+        await self._files.keep_bytes(self.call, path, old, mode)
+
+    async def ask(self, questions: Sequence[Question]) -> tuple[tuple[str, ...], ...] | None:
+        return await self._desk.question(self.call, questions)
+
+
+class Executor:
+    """Runs bodies, with their time limit; whatever goes wrong in one is a result."""
+
+    def __init__(self, workspace: Workspace, events: EventBus, files: SessionFiles, desk: Desk) -> None:
+        self._workspace = workspace
+        self._events = events
+        self._files = files
+        self._desk = desk
+
+    async def execute(self, admitted: Admitted) -> tuple[ToolResult, float]:
+        """Run the body; returns its result and the seconds it took. Only cancellation raises."""
+        tool = admitted.tool
+        services = Services(admitted.call, self._workspace, self._events, self._files, self._desk)
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(tool.timeout):
+                result = await tool.run(admitted.call.arguments, services)
+        except TimeoutError:
+            text = f"{tool.name} was ended after its limit of {tool.timeout:g} s; it may have had effects."
+            result = ToolResult(text, failure=FailureKind.TIMEOUT, summary="timed out")
+        except McodeError as error:
+            result = ToolResult(str(error), failure=FailureKind.TOOL_ERROR, summary="failed")
+        except Exception:  # noqa: BLE001 -- the tool boundary: a bug in a body must not end the session
+            result = self._report_bug(admitted.call)
+        return result, time.monotonic() - began
+
+    def _report_bug(self, call: Call) -> ToolResult:
+        number = secrets.token_hex(3)
+        logger.exception("internal error %s in %s, call %s", number, call.tool, call.id)
+        text = (
+            f"{call.tool} failed by an error inside mcode (number {number}; details are in mcode's log). "
+            "It may have had effects. Try another way, or tell the user this number."
+        )
+        return ToolResult(text, failure=FailureKind.INTERNAL, summary=f"internal error {number}")

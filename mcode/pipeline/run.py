@@ -1,0 +1,195 @@
+"""The road itself: `Pipeline.run` is the only way to use a tool."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mcode.call import FailureKind, Outcome, Status
+from mcode.permissions.decide import Behavior
+from mcode.pipeline import outcomes
+from mcode.pipeline.admit import Refused
+from mcode.pipeline.fit import fit, with_notes
+from mcode.pipeline.hooks import UNCHANGED
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from mcode.call import Call
+    from mcode.jsontext import JsonObject
+    from mcode.permissions.decide import Policy, Proposal, Verdict
+    from mcode.pipeline.admit import Admitted, Gate
+    from mcode.pipeline.ask import Desk
+    from mcode.pipeline.execute import Executor
+    from mcode.pipeline.hooks import BeforeCall, HookRunner, PermissionAnswer
+    from mcode.pipeline.record import Recorder
+    from mcode.tool import Preview, ToolResult, Workspace
+
+
+@dataclass(slots=True)
+class _Journey:
+    """How far one call has come; what a cancelled call's record is made from."""
+
+    call: Call
+    started: bool = False
+    decision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """The steps of the road, put together once a session by `wiring`."""
+
+    gate: Gate
+    hooks: HookRunner
+    policy: Policy
+    desk: Desk
+    executor: Executor
+    recorder: Recorder
+    workspace: Workspace
+    keep_rule: Callable[[Proposal, Call], Awaitable[None]]
+    """Keeps a rule that the user chose: in the session, or in a settings file."""
+    apply_updates: Callable[[list[JsonObject], Call], Awaitable[None]]
+    """Applies the `updatedPermissions` of a PermissionRequest hook."""
+    spill: Callable[[str], Path]
+    """Writes text to a private session file and returns its path."""
+
+    async def run(self, call: Call) -> Outcome:
+        """Take one call down the road. A failure is an Outcome; only cancellation and StorageError raise."""
+        journey = _Journey(call)
+        try:
+            outcome = await self._travel(journey)
+        except asyncio.CancelledError:
+            self.recorder.finish(
+                outcomes.cancelled(journey.call, journey.started, journey.decision), started=journey.started
+            )
+            raise
+        return self.recorder.finish(outcome, started=journey.started)
+
+    async def _travel(self, journey: _Journey) -> Outcome:
+        admitted = await self.gate.admit(journey.call)
+        if isinstance(admitted, Refused):
+            return outcomes.refused(admitted)
+        before = await self.hooks.before_call(admitted.call)
+        if before.arguments is not None:
+            admitted = await self.gate.admit(replace(admitted.call, arguments=before.arguments))
+            if isinstance(admitted, Refused):
+                return outcomes.refused(admitted)
+        journey.call = admitted.call
+
+        preview = await admitted.tool.preview(admitted.call.arguments, self.workspace)
+        self.recorder.show(admitted.call, preview, admitted.tool.source)
+        permitted = await self._permit(admitted, preview, before, journey)
+        if isinstance(permitted, Outcome):
+            return replace(permitted, stop_turn=before.stop or permitted.stop_turn)
+        admitted = permitted
+
+        await self.recorder.start(admitted, journey.decision)
+        journey.started = True
+        result, seconds = await self.executor.execute(admitted)
+        outcome = await self._conclude(admitted, result, seconds, before.notes)
+        return replace(outcome, decision=journey.decision, stop_turn=before.stop or outcome.stop_turn)
+
+    async def _permit(
+        self, admitted: Admitted, preview: Preview, before: BeforeCall, journey: _Journey
+    ) -> Admitted | Outcome:
+        """Steps 3 and 4: the admitted call, perhaps with a hook's changed input, or a denial."""
+        call = admitted.call
+        hook = Behavior(before.behavior) if before.behavior else None
+        began = time.monotonic()
+        verdict = self.policy.decide(
+            call, admitted.tool, admitted.access, hook=hook, hook_reason=before.reason
+        )
+        decided_by = verdict.kind
+        outcome: Outcome | None = None
+        if verdict.behavior is Behavior.ASK:
+            admitted, outcome, decided_by = await self._ask(admitted, preview, verdict)
+        elif verdict.behavior is Behavior.DENY:
+            by_hook = verdict.kind == "hook"
+            outcome = outcomes.denied(
+                call, verdict.reason, FailureKind.HOOK_DENIED if by_hook else FailureKind.DENIED
+            )
+        allowed = outcome is None
+        self.recorder.judge(
+            admitted.call,
+            replace(verdict, behavior=Behavior.ALLOW if allowed else Behavior.DENY),
+            decided_by,
+            time.monotonic() - began,
+        )
+        journey.call = admitted.call
+        journey.decision = verdict.reason if decided_by == verdict.kind else f"approved by {decided_by}"
+        return outcome if outcome is not None else admitted
+
+    async def _ask(
+        self, admitted: Admitted, preview: Preview, verdict: Verdict
+    ) -> tuple[Admitted, Outcome | None, str]:
+        call = admitted.call
+        answered = await self.hooks.permission_request(call, self.policy.suggestions(verdict))
+        if answered is not None:
+            return await self._take_hook_answer(admitted, answered)
+        if not self.desk.attached:
+            text = f"{verdict.reason}. Nobody can be asked in this run, so it counts as denied"
+            return admitted, outcomes.denied(call, text, FailureKind.DENIED), "nobody to ask"
+        answer = await self.desk.approve(call, preview, verdict, str(self.workspace.current))
+        if not answer.allowed:
+            said = (
+                f"The user denied this call: {answer.comment}"
+                if answer.comment
+                else "The user denied this call"
+            )
+            return admitted, outcomes.denied(call, said, FailureKind.DENIED), "you"
+        if answer.proposal is not None:
+            await self.keep_rule(answer.proposal, call)
+        return admitted, None, "you"
+
+    async def _take_hook_answer(
+        self, admitted: Admitted, answer: PermissionAnswer
+    ) -> tuple[Admitted, Outcome | None, str]:
+        """A PermissionRequest hook answered for the user; input that it changed is judged anew."""
+        by = f"hook {answer.name}"
+        call = admitted.call
+        if answer.behavior == "deny":
+            denial = outcomes.denied(call, answer.message or f"{by} denied it", FailureKind.HOOK_DENIED)
+            return admitted, replace(denial, stop_turn=answer.message if answer.interrupt else None), by
+        if answer.arguments is not None:
+            changed = await self.gate.admit(replace(call, arguments=answer.arguments))
+            if isinstance(changed, Refused):
+                return admitted, outcomes.refused(changed), by
+            verdict = self.policy.decide(changed.call, changed.tool, changed.access)
+            if verdict.behavior is Behavior.DENY:
+                return changed, outcomes.denied(changed.call, verdict.reason, FailureKind.DENIED), by
+            admitted = changed
+        await self.apply_updates(answer.updated_permissions, call)
+        return admitted, None, by
+
+    async def _conclude(
+        self, admitted: Admitted, result: ToolResult, seconds: float, notes: tuple[str, ...]
+    ) -> Outcome:
+        """Steps 6 and 7: the hooks after the call, then the result cut to size."""
+        call = admitted.call
+        text, data = result.text, result.data
+        if result.failure is None:
+            after = await self.hooks.after_call(call, text if data is None else data, seconds)
+            if after.replaced is not UNCHANGED:
+                data = after.replaced
+                text = outcomes.text_of(data)
+        else:
+            after = await self.hooks.after_failure(call, text, interrupted=False, duration=seconds)
+        every_note = (*result.notes, *notes, *after.notes, *after.feedback)
+        limit = admitted.tool.output_limit
+        shown = await asyncio.to_thread(fit, text, limit, self.spill) if len(text) > limit else text
+        return Outcome(
+            call=call,
+            status=Status.OK if result.failure is None else Status.FAILED,
+            text=with_notes(shown, every_note),
+            data=data,
+            full_text=text,
+            failure=result.failure,
+            summary=result.summary,
+            diff=result.diff,
+            duration=seconds,
+            notes=every_note,
+            stop_turn=after.stop,
+        )
