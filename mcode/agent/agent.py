@@ -1,0 +1,285 @@
+"""A conversation as front ends drive it: submit, queue, interrupt, and the state they may look at."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.agent.prompt import environment
+from mcode.agent.transcript import transcript
+from mcode.call import Call, Origin
+from mcode.errors import StorageError, UsageError
+from mcode.events import ModeChanged, ModelChanged, Notice, QueueChanged, SessionStarted, TurnFinished
+from mcode.permissions.modes import parse_mode
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from mcode.agent.conversation import Conversation
+    from mcode.agent.meter import Meter
+    from mcode.agent.replies import ModelCaller
+    from mcode.agent.requests import RequestBuilder
+    from mcode.agent.turn import TurnLoop
+    from mcode.call import Outcome
+    from mcode.catalog.catalog import Catalog
+    from mcode.config.settings import Settings
+    from mcode.events import Event, EventBus, Ledger
+    from mcode.jsontext import JsonObject
+    from mcode.permissions.decide import Policy
+    from mcode.pipeline.ask import Desk
+    from mcode.pipeline.hooks import HookRunner
+    from mcode.pipeline.run import Pipeline
+    from mcode.session.store import OpenSession
+    from mcode.tool import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What `wiring` puts an agent together from."""
+
+    events: EventBus
+    desk: Desk
+    policy: Policy
+    settings: Settings
+    workspace: Workspace
+    catalog: Catalog
+    session: OpenSession
+    conversation: Conversation
+    hooks: HookRunner
+    pipeline: Pipeline
+    builder: RequestBuilder
+    caller: ModelCaller
+    meter: Meter
+    loop: TurnLoop
+    shutdown: Callable[[], Awaitable[None]]
+    """Ends child processes and closes the endpoint and the journal."""
+
+
+@dataclass(slots=True)
+class _Queued:
+    text: str
+    done: asyncio.Future[TurnFinished]
+
+
+class Agent:
+    """One open session. Every method is called from the event loop's thread."""
+
+    def __init__(self, parts: Parts, model: str) -> None:
+        self._parts = parts
+        self._model = model
+        self._queue: deque[_Queued] = deque()
+        self._task: asyncio.Task[TurnFinished] | None = None
+        self._draining: asyncio.Task[None] | None = None
+        self._interrupted = False
+        self._notes: list[str] = []
+        self._closed = False
+        self.events = parts.events
+        self.desk = parts.desk
+        self.policy = parts.policy
+        self.settings = parts.settings
+        self.workspace = parts.workspace
+        self.catalog = parts.catalog
+        self.session = parts.session
+        self.hooks = parts.hooks
+        self.builder = parts.builder
+        self.meter = parts.meter
+
+    @property
+    def name(self) -> str:
+        """The session's name; empty where it has none."""
+        return self._parts.conversation.name
+
+    @property
+    def mode(self) -> str:
+        return str(self.policy.mode)
+
+    @property
+    def model(self) -> str:
+        return self._model
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """Figures of the last request; None until one was sent."""
+        return self.meter.ledger
+
+    @property
+    def todos(self) -> tuple[JsonObject, ...]:
+        return self._parts.conversation.todos
+
+    @property
+    def turn(self) -> int:
+        """Number of the last turn that began; 0 before the first."""
+        return self._parts.conversation.turn
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn runs."""
+        return self._task is not None
+
+    @property
+    def last_request(self) -> JsonObject | None:
+        """The body of the last request, as it was sent."""
+        return self._parts.caller.last_body
+
+    def listen_to_stream(self, receive: Callable[[JsonObject], None]) -> None:
+        """Hand every raw event of the model's stream to `receive`."""
+        self._parts.caller.raw_events = receive
+
+    async def start(self, source: str) -> None:
+        """Begin: SessionStarted is emitted, SessionStart hooks run, unfinished calls are named."""
+        self.events.emit(SessionStarted(self.session.id, source))
+        for text in self.session.journal.notices:
+            self.events.emit(Notice(text, "warning"))
+        unfinished = self._parts.conversation.left_unfinished
+        if unfinished:
+            named = ", ".join(f"{body.get('tool')} ({body.get('id')})" for body in unfinished)
+            text = f"The last run ended in the middle of: {named}. Nothing is run again by itself; check its effects."
+            self.events.emit(Notice(text, "warning"))
+        context = await self.hooks.session_started(source, self._model)
+        self._notes += context.notes
+        if context.title:
+            self.rename(context.title)
+
+    async def submit(self, text: str) -> TurnFinished:
+        """Run one turn with the user's message and return when it has ended; while busy it waits its turn."""
+        return await self._enqueue(text)
+
+    def queue(self, text: str) -> None:
+        """Send a message when the present turn has ended."""
+        self._enqueue(text)
+
+    def take_back(self) -> str | None:
+        """Take the last queued message out of the queue."""
+        if not self._queue:
+            return None
+        taken = self._queue.pop()
+        taken.done.cancel()
+        self._announce_queue()
+        return taken.text
+
+    def interrupt(self) -> bool:
+        """Stop the present turn; False where none runs. What is queued stays queued and is sent next."""
+        if self._task is None or self._task.done():
+            return False
+        self._interrupted = True
+        self._task.cancel()
+        return True
+
+    async def shell(self, command: str) -> Outcome:
+        """Run the user's own shell command; its output joins the conversation, and the model answers it."""
+        turn = self._parts.conversation.turn + 1
+        call = Call(self._fresh_call_id(), "Bash", {"command": command}, Origin.USER, turn=turn)
+        outcome = await self._parts.pipeline.run(call)
+        said = f"I ran this in the shell myself:\n$ {command}\n{outcome.text}"
+        if self.settings.respond_to_bash_commands:
+            await self._enqueue(said)
+        else:
+            self._parts.conversation.append("context", {"content": said})
+        return outcome
+
+    async def close(self, reason: str) -> None:
+        """End the turn, the session's hooks, its calls and its files. A second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        while self._queue:
+            self._queue.pop().done.cancel()
+        if self.interrupt() and self._draining is not None:
+            await asyncio.wait({self._draining}, timeout=3)
+        try:
+            await self.hooks.session_ended(reason)
+        finally:
+            await self._parts.shutdown()
+
+    def transcript(self) -> Sequence[Event]:
+        """What a front end has to show of the conversation so far."""
+        return transcript(self.session.journal.records)
+
+    def set_model(self, name: str) -> None:
+        """Use another model from the next request on."""
+        if not name.strip():
+            raise UsageError("A model needs a name; the model is unchanged. Give one, as in /model NAME.")
+        self._model = name.strip()
+        self._parts.conversation.append("model", {"name": self._model})
+        self.events.emit(ModelChanged(self._model))
+
+    def set_mode(self, mode: str) -> None:
+        """Change the permission mode; raises UsageError where it may not be entered."""
+        chosen, notice = parse_mode(mode)
+        self.policy.set_mode(chosen)
+        self._parts.conversation.append("mode", {"mode": str(chosen)})
+        if notice:
+            self.events.emit(Notice(notice))
+        self.events.emit(ModeChanged(str(chosen)))
+
+    def rename(self, name: str) -> None:
+        """Give the session a name."""
+        self._parts.conversation.append("title", {"name": name.strip()})
+
+    def _enqueue(self, text: str) -> asyncio.Future[TurnFinished]:
+        queued = _Queued(text, asyncio.get_running_loop().create_future())
+        self._queue.append(queued)
+        if self._draining is None or self._draining.done():
+            self._draining = asyncio.create_task(self._drain())
+        else:
+            self._announce_queue()
+        return queued.done
+
+    async def _drain(self) -> None:
+        """Run queued messages, each as one turn, until none is left."""
+        while self._queue:
+            queued = self._queue.popleft()
+            self._announce_queue()
+            self._task = asyncio.create_task(self._run_turn(queued.text))
+            try:
+                await asyncio.wait({self._task})
+                if not queued.done.done():
+                    _hand_over(self._task, queued.done)
+            finally:
+                self._task = None
+
+    async def _run_turn(self, text: str) -> TurnFinished:
+        turn = self._parts.conversation.turn + 1
+        content = [{"type": "text", "text": part} for part in (*self._preamble(), text)]
+        self._interrupted = False
+        try:
+            return await self._parts.loop.run(content, text)
+        except asyncio.CancelledError:
+            if not self._interrupted:
+                raise
+            return TurnFinished(turn, "interrupted")
+        except StorageError as error:
+            self.events.emit(Notice(str(error), "error"))
+            finished = TurnFinished(turn, "error", str(error))
+            self.events.emit(finished)
+            return finished
+
+    def _preamble(self) -> list[str]:
+        """What stands in front of the next message: the facts of the day first, then what hooks said."""
+        first = not self._parts.conversation.history.messages
+        notes = [environment(self.workspace.start, datetime.datetime.now().astimezone().date())] if first else []
+        notes += self._notes
+        self._notes = []
+        return notes
+
+    def _announce_queue(self) -> None:
+        self.events.emit(QueueChanged(tuple(queued.text for queued in self._queue)))
+
+    def _fresh_call_id(self) -> str:
+        used = self._parts.conversation.history.used_ids
+        number = 1
+        while f"user_{number}" in used:
+            number += 1
+        return f"user_{number}"
+
+
+def _hand_over(task: asyncio.Task[TurnFinished], done: asyncio.Future[TurnFinished]) -> None:
+    if task.cancelled():
+        done.cancel()
+    elif (error := task.exception()) is not None:
+        done.set_exception(error)
+    else:
+        done.set_result(task.result())

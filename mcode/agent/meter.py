@@ -1,0 +1,120 @@
+"""What requests cost: counted before they go, corrected by what the provider reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mcode.events import Ledger
+from mcode.model.usage import Correction, RequestSize, count_message, count_prefix, read_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcode.agent.conversation import Prefix
+    from mcode.config.settings import Prices
+    from mcode.events import EventBus
+    from mcode.jsontext import JsonObject
+    from mcode.model.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over what this process has sent."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    """Tokens of input that were neither read from nor written to the cache."""
+    output_tokens: int = 0
+    cache_read: int = 0
+    cache_written: int = 0
+    cost: float | None = None
+    """US dollars; None while no prices are set for the model."""
+
+
+class Meter:
+    """Keeps the figures of the last request and the sums of the session."""
+
+    def __init__(self, events: EventBus, prices: Mapping[str, Prices], window: int) -> None:
+        self._events = events
+        self._prices = prices
+        self._correction = Correction()
+        self._counted: dict[int, tuple[JsonObject, RequestSize]] = {}
+        self._prefix: tuple[Prefix, RequestSize] | None = None
+        self.window = window
+        self.totals = Totals()
+        self.ledger: Ledger | None = None
+        """Figures of the last request; None before the first."""
+
+    def measure(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> RequestSize:
+        """Estimate a request by part, in tokens, as corrected by the last report. Counts what is new only."""
+        if self._prefix is None or self._prefix[0] is not prefix:
+            self._prefix = (prefix, count_prefix(prefix.system, prefix.tools))
+        size = self._prefix[1]
+        counted: dict[int, tuple[JsonObject, RequestSize]] = {}
+        for message in messages:
+            known = self._counted.get(id(message))
+            entry = known if known and known[0] is message else (message, count_message(message))
+            counted[id(message)] = entry
+            size = size + entry[1]
+        self._counted = counted
+        return size
+
+    def sending(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> None:
+        """Note a request that goes out now."""
+        size = self._correction.apply(self.measure(prefix, messages))
+        self.totals = replace(self.totals, requests=self.totals.requests + 1)
+        self._show(
+            Ledger(size.definitions, size.system, size.messages, size.results, self.window, cost=self.totals.cost)
+        )
+
+    def answered(self, model: str, message: JsonObject) -> None:
+        """Take in what the provider reports of the request that was noted last."""
+        usage = read_usage(message)
+        ledger = self.ledger
+        if ledger is None:
+            return
+        self._add(model, usage)
+        estimate = RequestSize(ledger.definitions, ledger.system, ledger.messages, ledger.results)
+        if usage.total_input:
+            self._correction = self._correction.learn(estimate, usage)
+            estimate = estimate.scaled_to(usage.total_input)
+        self._show(
+            Ledger(
+                definitions=estimate.definitions,
+                system=estimate.system,
+                messages=estimate.messages,
+                results=estimate.results,
+                window=self.window,
+                input_tokens=usage.total_input,
+                output_tokens=usage.output_tokens,
+                cache_read=usage.cache_read,
+                cache_written=usage.cache_written,
+                cost=self.totals.cost,
+            )
+        )
+
+    def _show(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self._events.emit(ledger)
+
+    def _add(self, model: str, usage: Usage) -> None:
+        totals = self.totals
+        price = self._prices.get(model)
+        cost = totals.cost
+        if price is not None:
+            spent = (
+                usage.input_tokens * price.input
+                + usage.output_tokens * price.output
+                + usage.cache_read * price.cache_read
+                + usage.cache_written * price.cache_write
+            )
+            cost = (cost or 0.0) + spent / 1_000_000
+        self.totals = Totals(
+            requests=totals.requests,
+            input_tokens=totals.input_tokens + usage.input_tokens,
+            output_tokens=totals.output_tokens + usage.output_tokens,
+            cache_read=totals.cache_read + usage.cache_read,
+            cache_written=totals.cache_written + usage.cache_written,
+            cost=cost,
+        )

@@ -1,0 +1,81 @@
+"""The next request of a conversation: its frozen prefix and the messages so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.agent.conversation import Prefix
+from mcode.model.request import RequestState, build_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcode.agent.conversation import Conversation
+    from mcode.catalog.catalog import Catalog
+    from mcode.jsontext import JsonObject
+    from mcode.permissions.decide import Policy
+    from mcode.tool import Tool
+
+
+class RequestBuilder:
+    """Freezes the prefix at the first request and builds every request on it."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        catalog: Catalog,
+        policy: Policy,
+        system: Callable[[], str],
+        *,
+        max_tokens: int,
+        extra: JsonObject,
+    ) -> None:
+        self._conversation = conversation
+        self._catalog = catalog
+        self._policy = policy
+        self._system = system
+        self._extra = extra
+        self._sent = 0
+        self.max_tokens = max_tokens
+        """Tokens that an answer may have."""
+
+    def next(self, model: str, max_tokens: int | None = None) -> JsonObject:
+        """The body of the next request; begins a prefix where none stands or the model has changed."""
+        prefix = self._conversation.prefix
+        if prefix is None:
+            prefix = self._begin(model, self._system(), self.definitions(), "start")
+        elif prefix.model != model:
+            prefix = self._begin(model, prefix.system, prefix.tools, "model")
+        messages = self._conversation.history.messages
+        state = RequestState(
+            model=prefix.model,
+            system=prefix.system,
+            tools=prefix.tools,
+            messages=messages,
+            max_tokens=max_tokens or self.max_tokens,
+            extra=self._extra,
+            stable=min(self._sent, len(messages)),
+        )
+        self._sent = len(messages)
+        return build_request(state)
+
+    def preview(self, model: str) -> Prefix:
+        """The prefix as the next request would have it; nothing is frozen by looking."""
+        return self._conversation.prefix or Prefix(model, self._system(), self.definitions())
+
+    def definitions(self) -> tuple[JsonObject, ...]:
+        """Definitions of the tools that the model may see, sorted by name."""
+        return tuple(
+            definition(tool) for tool in self._catalog if self._policy.hides(tool.name) is None
+        )
+
+    def _begin(self, model: str, system: str, tools: tuple[JsonObject, ...], reason: str) -> Prefix:
+        self._sent = 0
+        body: JsonObject = {"model": model, "system": system, "tools": list(tools), "reason": reason}
+        self._conversation.append("prefix", body)
+        return self._conversation.prefix or Prefix(model, system, tools, reason)
+
+
+def definition(tool: Tool) -> JsonObject:
+    """A tool as it stands in a request."""
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}

@@ -1,0 +1,153 @@
+"""One turn: from the user's message to the model's last word."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mcode.agent.replies import Broken, text_of
+from mcode.call import Call, Origin
+from mcode.errors import StorageError
+from mcode.events import Notice, TurnFinished, TurnStarted
+from mcode.pipeline import outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mcode.agent.conversation import Conversation
+    from mcode.agent.replies import ModelCaller, Reply
+    from mcode.call import Outcome
+    from mcode.catalog.catalog import Catalog
+    from mcode.events import EventBus
+    from mcode.jsontext import JsonObject
+    from mcode.model.messages import ToolUse
+    from mcode.pipeline.hooks import HookRunner
+    from mcode.pipeline.run import Pipeline
+
+AT_ONCE = 8
+"""Read-only calls that run side by side."""
+
+STOP_HOOK_LIMIT = 8
+"""Times in a row that Stop hooks may send the model back to work."""
+
+
+@dataclass(slots=True)
+class TurnLoop:
+    """The loop of a conversation. It knows nothing of providers, screens or permissions."""
+
+    conversation: Conversation
+    caller: ModelCaller
+    pipeline: Pipeline
+    hooks: HookRunner
+    catalog: Catalog
+    events: EventBus
+    after_calls: Callable[[Sequence[Outcome]], None]
+    """Told of each round's outcomes before the next request; may append context."""
+    max_requests: int | None = None
+    """Round trips that one turn may take; None for no limit."""
+    _requests: int = field(default=0, init=False)
+
+    async def run(self, content: list[JsonObject], text: str) -> TurnFinished:
+        """Take the user's message to its end. Cancelling the task interrupts the turn, at any moment."""
+        self._requests = 0
+        turn = self.conversation.turn + 1
+        verdict = await self.hooks.prompt_submitted(text)
+        if verdict.blocked is not None:
+            self.events.emit(Notice(f"A hook refused the message: {verdict.blocked}", "warning"))
+            return TurnFinished(turn, "stopped", verdict.blocked)
+        blocks = [*content, *({"type": "text", "text": note} for note in verdict.notes)]
+        self.conversation.append("user", {"turn": turn, "content": blocks, "text": text})
+        await self.conversation.sync()
+        self.events.emit(TurnStarted(turn, text))
+        if verdict.stop is not None:
+            return self._end(turn, "stopped", verdict.stop)
+        try:
+            reason, last = await self._converse(turn)
+        except asyncio.CancelledError:
+            self._end(turn, "interrupted", "")
+            raise
+        return self._end(turn, reason, last)
+
+    async def _converse(self, turn: int) -> tuple[str, str]:
+        """Ask, run, ask again until there is nothing left to run; returns the reason and the last words."""
+        sent_back = 0
+        while True:
+            if self.max_requests is not None and self._requests >= self.max_requests:
+                return "limit", f"The limit of {self.max_requests} requests a turn is reached."
+            self._requests += 1
+            reply = await self.caller.ask(turn)
+            if isinstance(reply, Broken):
+                return reply.reason, reply.text
+            if reply.uses:
+                results = await self._run_calls(turn, reply.uses)
+                stopped = next((each.stop_turn for each in results if each.stop_turn is not None), None)
+                if stopped is not None:
+                    return "stopped", stopped
+                self.after_calls(results)
+                await self.pipeline.recorder.settle()
+                continue
+            if reply.go_on is not None:
+                self._add_context(reply.go_on)
+                continue
+            sent_back = await self._after_last_word(reply, sent_back)
+            if not sent_back:
+                return "end", text_of(reply)
+
+    async def _after_last_word(self, reply: Reply, sent_back: int) -> int:
+        """Let Stop hooks send the model back to work; returns how often in a row they did, 0 to finish."""
+        verdict = await self.hooks.stop(text_of(reply), active=sent_back > 0)
+        if verdict.reason_to_continue is None or verdict.stop is not None or sent_back >= STOP_HOOK_LIMIT:
+            return 0
+        self._add_context(verdict.reason_to_continue)
+        return sent_back + 1
+
+    async def _run_calls(self, turn: int, uses: Sequence[ToolUse]) -> list[Outcome]:
+        """Run a message's calls: read-only neighbours side by side, everything else alone and in order."""
+        calls = [
+            Call(use.id, use.name, use.arguments, Origin.MODEL, turn=turn, fault=use.fault) for use in uses
+        ]
+        results: list[Outcome] = []
+        waiting = list(calls)
+        try:
+            while waiting:
+                batch = self._next_batch(waiting)
+                results += await self._run_together(batch)
+                del waiting[: len(batch)]
+                if any(each.stop_turn is not None for each in results):
+                    break
+        finally:
+            for call in calls:
+                if call.id in self.conversation.history.unfinished:
+                    self.pipeline.recorder.finish(outcomes.cancelled(call, False, ""), started=False)
+        return results
+
+    def _next_batch(self, waiting: list[Call]) -> list[Call]:
+        count = 0
+        while count < min(AT_ONCE, len(waiting)) and self._is_read_only(waiting[count]):
+            count += 1
+        return waiting[: max(count, 1)]
+
+    def _is_read_only(self, call: Call) -> bool:
+        tool = self.catalog.find(call.tool)
+        return tool is not None and tool.read_only
+
+    async def _run_together(self, calls: list[Call]) -> list[Outcome]:
+        if len(calls) == 1:
+            return [await self.pipeline.run(calls[0])]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self.pipeline.run(call)) for call in calls]
+        except* StorageError as failed:
+            raise StorageError(str(failed.exceptions[0])) from None
+        return [task.result() for task in tasks]
+
+    def _add_context(self, text: str) -> None:
+        self.conversation.append("context", {"content": text})
+
+    def _end(self, turn: int, reason: str, text: str) -> TurnFinished:
+        body: JsonObject = {"turn": turn, "reason": reason, "requests": self._requests}
+        self.conversation.append("turn_finished", body)
+        finished = TurnFinished(turn, reason, text, self._requests)
+        self.events.emit(finished)
+        return finished
