@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,9 @@ class Meter:
         self.totals = Totals()
         self.ledger: Ledger | None = None
         """Figures of the last request; None before the first."""
+        self.waited = 0.0
+        """Seconds spent waiting for the model, over the session."""
+        self._sent_at = 0.0
 
     def measure(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> RequestSize:
         """Estimate a request by part, in tokens, as corrected by the last report. Counts what is new only."""
@@ -62,6 +66,7 @@ class Meter:
 
     def sending(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> None:
         """Note a request that goes out now."""
+        self._sent_at = time.monotonic()
         size = self._correction.apply(self.measure(prefix, messages))
         self.totals = replace(self.totals, requests=self.totals.requests + 1)
         self._show(
@@ -70,6 +75,7 @@ class Meter:
 
     def answered(self, model: str, message: JsonObject) -> None:
         """Take in what the provider reports of the request that was noted last."""
+        self.waited += time.monotonic() - self._sent_at
         usage = read_usage(message)
         ledger = self.ledger
         if ledger is None:

@@ -52,22 +52,26 @@ class TurnLoop:
         """Take the user's message to its end. Cancelling the task interrupts the turn, at any moment."""
         self._requests = 0
         turn = self.conversation.turn + 1
+        try:
+            reason, last = await self._take(turn, content, text)
+        except asyncio.CancelledError:
+            self._end(turn, "interrupted", "")
+            raise
+        return self._end(turn, reason, last)
+
+    async def _take(self, turn: int, content: list[JsonObject], text: str) -> tuple[str, str]:
+        """Write the message down, then converse; returns the reason for the end and the last words."""
         verdict = await self.hooks.prompt_submitted(text)
         if verdict.blocked is not None:
             self.events.emit(Notice(f"A hook refused the message: {verdict.blocked}", "warning"))
-            return TurnFinished(turn, "stopped", verdict.blocked)
+            return "stopped", verdict.blocked
         blocks = [*content, *({"type": "text", "text": note} for note in verdict.notes)]
         self.conversation.append("user", {"turn": turn, "content": blocks, "text": text})
         await self.conversation.sync()
         self.events.emit(TurnStarted(turn, text))
         if verdict.stop is not None:
-            return self._end(turn, "stopped", verdict.stop)
-        try:
-            reason, last = await self._converse(turn)
-        except asyncio.CancelledError:
-            self._end(turn, "interrupted", "")
-            raise
-        return self._end(turn, reason, last)
+            return "stopped", verdict.stop
+        return await self._converse(turn)
 
     async def _converse(self, turn: int) -> tuple[str, str]:
         """Ask, run, ask again until there is nothing left to run; returns the reason and the last words."""

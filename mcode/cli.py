@@ -1,0 +1,166 @@
+"""The command line: arguments to options, options to a front end."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import uuid
+from typing import NoReturn
+
+from mcode import __version__
+from mcode.errors import McodeError, UsageError
+from mcode.options import Options
+
+SOURCES = frozenset({"user", "project", "local"})
+
+EPILOG = """\
+In a session: /help lists the commands, @ completes file names, ! runs a shell command of yours.
+Without a key an offline guide answers; set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL (--base-url) for any
+endpoint of the Messages protocol, and name a model with --model or ANTHROPIC_MODEL.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line and leaves with exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}. Nothing was started; `mcode --help` lists the options.")
+
+
+def run(arguments: list[str]) -> int:
+    """Run mcode with these arguments; returns the exit code. Errors go to standard error, without traceback."""
+    try:
+        options = parse(arguments)
+        return _start(options)
+    except UsageError as error:
+        return _complain(error, 2)
+    except McodeError as error:
+        return _complain(error, 1)
+    except KeyboardInterrupt:
+        return 130
+
+
+def parse(arguments: list[str]) -> Options:
+    """Read the command line; raises UsageError."""
+    given = _parser().parse_args(arguments)
+    words = list(given.prompt)
+    prompt = " ".join(words) if words else None
+    sources = frozenset(part.strip() for part in given.setting_sources.split(",") if part.strip())
+    if not sources <= SOURCES:
+        wrong = ", ".join(sorted(sources - SOURCES))
+        raise UsageError(f"--setting-sources knows user, project and local, not {wrong}. Nothing was started.")
+    if given.session_id is not None:
+        _check_session_id(given.session_id)
+    if given.input_format == "stream-json" and not given.print:
+        raise UsageError("--input-format stream-json goes with -p. Nothing was started.")
+    if given.max_turns is not None and given.max_turns < 1:
+        raise UsageError(f"--max-turns takes a number from 1, not {given.max_turns}. Nothing was started.")
+    return Options(
+        prompt=prompt,
+        print=given.print,
+        plain=given.plain or os.environ.get("MCODE_PLAIN") == "1",
+        no_decoration=given.no_decoration,
+        demo=given.demo,
+        output_format=given.output_format,
+        input_format=given.input_format,
+        partial_messages=given.include_partial_messages,
+        max_turns=given.max_turns,
+        model=given.model,
+        base_url=given.base_url,
+        allowed=tuple(given.allowed_tools or ()),
+        disallowed=tuple(given.disallowed_tools or ()),
+        mode=given.permission_mode,
+        skip_permissions=given.dangerously_skip_permissions,
+        settings=given.settings,
+        setting_sources=sources,
+        system_prompt=given.system_prompt,
+        append_system_prompt=given.append_system_prompt,
+        continue_latest=given.continue_latest,
+        resume=given.resume,
+        fork=given.fork_session,
+        session_id=given.session_id,
+        debug=given.debug,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="mcode",
+        description="A coding agent in your terminal. Run it in a project directory.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("prompt", nargs="*", help="the first message")
+    add("-V", "--version", action="version", version=f"mcode {__version__}")
+    add("-p", "--print", action="store_true", help="answer once on standard output and end; nobody is asked")
+    add("--plain", action="store_true", help="line by line in the terminal's own scrollback")
+    add("--no-decoration", action="store_true", help="plain lines with a word in front, for screen readers")
+    add("--demo", action="store_true", help="the offline guide: a script, no model, nothing is sent")
+    add("--debug", action="store_true", help="write a detailed log to the state directory")
+    _add_session_options(parser)
+    _add_model_options(parser)
+    _add_permission_options(parser)
+    _add_headless_options(parser)
+    return parser
+
+
+def _add_session_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("session").add_argument
+    add("-c", "--continue", dest="continue_latest", action="store_true", help="go on with the latest session here")
+    add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume a session by id or name; lists them without")
+    add("--fork-session", action="store_true", help="resume a copy under a new id")
+    add("--session-id", metavar="UUID", help="id of the new session")
+
+
+def _add_model_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("model").add_argument
+    add("--model", metavar="NAME", help="the model to ask")
+    add("--base-url", metavar="URL", help="any endpoint of the Messages protocol")
+    add("--system-prompt", metavar="TEXT", help="replaces mcode's own system prompt")
+    add("--append-system-prompt", metavar="TEXT", default="", help="stands behind the system prompt")
+
+
+def _add_permission_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("permissions and settings").add_argument
+    add("--permission-mode", metavar="MODE", help="default, acceptEdits, plan, dontAsk or bypassPermissions")
+    add("--dangerously-skip-permissions", action="store_true", help="start in bypassPermissions")
+    add("--allowedTools", "--allowed-tools", dest="allowed_tools", nargs="+", metavar="RULE", help="allow rules")
+    add("--disallowedTools", "--disallowed-tools", dest="disallowed_tools", nargs="+", metavar="RULE", help="deny rules")
+    add("--settings", metavar="FILE", help="a settings file, or JSON text, for this run")
+    add("--setting-sources", metavar="LIST", default="user,project,local", help="which settings files are read")
+
+
+def _add_headless_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("with -p").add_argument
+    add("--output-format", choices=("text", "json", "stream-json"), default="text")
+    add("--input-format", choices=("text", "stream-json"), default="text")
+    add("--include-partial-messages", action="store_true", help="stream-json: raw events of the model too")
+    add("--permission-prompts", choices=("none",), help="what would ask is denied (always so with -p)")
+    add("--max-turns", type=int, metavar="N", help="requests that the run may take")
+    add("--verbose", action="store_true", help="accepted for scripts written for other agents")
+
+
+def _start(options: Options) -> int:
+    from mcode.start import run_headless, run_interactive
+
+    if options.print or not sys.stdin.isatty():
+        return run_headless(options)
+    return run_interactive(options)
+
+
+def _check_session_id(text: str) -> None:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        raise UsageError(f"--session-id takes a UUID, not {text!r}. Nothing was started.") from None
+
+
+def _complain(error: McodeError, code: int) -> int:
+    from mcode.text import Kind, clean
+
+    text = str(error)
+    sys.stderr.write(f"mcode: {clean(text, Kind.BLOCK) if sys.stderr.isatty() else text}\n")
+    return code

@@ -1,0 +1,43 @@
+"""What the command line asks for, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """One start of mcode."""
+
+    prompt: str | None = None
+    """The message on the command line; the first one of an interactive session, the only one with `print`."""
+    print: bool = False
+    """Headless: one answer on standard output, nobody to ask."""
+    plain: bool = False
+    no_decoration: bool = False
+    demo: bool = False
+    output_format: str = "text"
+    """`text`, `json` or `stream-json`."""
+    input_format: str = "text"
+    """`text` or `stream-json`."""
+    partial_messages: bool = False
+    max_turns: int | None = None
+    """Requests that one message may take; None for no limit."""
+    model: str | None = None
+    base_url: str | None = None
+    allowed: tuple[str, ...] = ()
+    """Rules of `--allowedTools`, not yet split."""
+    disallowed: tuple[str, ...] = ()
+    mode: str | None = None
+    skip_permissions: bool = False
+    settings: str | None = None
+    """A file or JSON text."""
+    setting_sources: frozenset[str] = frozenset({"user", "project", "local"})
+    system_prompt: str | None = None
+    append_system_prompt: str = ""
+    continue_latest: bool = False
+    resume: str | None = None
+    """Id, beginning of an id, or name; empty text for a choice from the list."""
+    fork: bool = False
+    session_id: str | None = None
+    debug: bool = False

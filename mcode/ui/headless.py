@@ -1,0 +1,299 @@
+"""The headless front end: no screen and nobody to ask; text, JSON or JSON lines on standard output."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from mcode import __version__, jsontext
+from mcode.call import Status
+from mcode.events import (
+    AssistantMessage,
+    HookRan,
+    HookStarted,
+    Notice,
+    RetryScheduled,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from mcode.agent.agent import Agent
+    from mcode.call import Call, Outcome
+    from mcode.events import Event
+    from mcode.jsontext import JsonObject
+
+SUBTYPES = {"end": "success", "limit": "error_max_turns"}
+"""How the reason of a turn's end is called in a result; anything else is an error during execution."""
+
+
+class Output(Protocol):
+    """Where the run's words go."""
+
+    def answer(self, text: str) -> None:
+        """Write to standard output."""
+        ...
+
+    def remark(self, text: str) -> None:
+        """Write a line to standard error."""
+        ...
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What one turn adds up to."""
+
+    began: float = field(default_factory=time.monotonic)
+    denials: list[JsonObject] = field(default_factory=list["JsonObject"])
+
+
+class HeadlessFrontEnd:
+    """Runs messages through the agent and writes what comes of them."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        output: Output,
+        *,
+        output_format: str = "text",
+        partial_messages: bool = False,
+        credential: str = "none",
+        slash_commands: tuple[str, ...] = (),
+    ) -> None:
+        self._agent = agent
+        self._output = output
+        self._format = output_format
+        self._credential = credential
+        self._slash_commands = slash_commands
+        self._tally = _Tally()
+        self._initial: list[JsonObject] = []
+        self._initialised = False
+        agent.events.subscribe(self._receive)
+        if partial_messages and output_format == "stream-json":
+            agent.listen_to_stream(self._pass_raw)
+
+    async def run(self, prompts: AsyncIterator[str]) -> int:
+        """Run each message as one turn; returns the exit code: 0 when every turn came to its end."""
+        code = 0
+        async for prompt in prompts:
+            self._initialise()
+            self._tally = _Tally()
+            finished = await self._agent.submit(prompt)
+            self._conclude(finished)
+            if finished.reason != "end":
+                code = 1
+        return code
+
+    def interrupted(self) -> None:
+        """Write the result of a run that a signal ended."""
+        if self._initialised:
+            self._conclude(TurnFinished(self._agent.turn, "interrupted", "interrupted"))
+
+    def _conclude(self, finished: TurnFinished) -> None:
+        if self._format == "text":
+            if finished.reason == "end":
+                self._output.answer(finished.text if finished.text.endswith("\n") else f"{finished.text}\n")
+            else:
+                self._output.remark(f"mcode: {finished.text or finished.reason}")
+            return
+        self._write(self._result(finished))
+
+    def _result(self, finished: TurnFinished) -> JsonObject:
+        agent, totals = self._agent, self._agent.meter.totals
+        failed = finished.reason != "end"
+        usage: JsonObject = {
+            "input_tokens": totals.input_tokens,
+            "output_tokens": totals.output_tokens,
+            "cache_creation_input_tokens": totals.cache_written,
+            "cache_read_input_tokens": totals.cache_read,
+        }
+        ledger = agent.ledger
+        milliseconds = round((time.monotonic() - self._tally.began) * 1000)
+        result: JsonObject = {
+            "type": "result",
+            "subtype": SUBTYPES.get(finished.reason, "error_during_execution"),
+            "is_error": failed,
+            "num_turns": finished.requests,
+            "duration_ms": milliseconds,
+            "duration_api_ms": round(agent.meter.waited * 1000),
+            "total_cost_usd": totals.cost or 0.0,
+            "usage": usage,
+            "modelUsage": {agent.model: usage},
+            "permission_denials": self._tally.denials,
+            "stop_reason": finished.reason,
+            "session_id": agent.session.id,
+            "uuid": str(uuid.uuid4()),
+            "mcode": {
+                "definitions_tokens": ledger.definitions if ledger else 0,
+                "results_tokens": ledger.results if ledger else 0,
+                "round_trips": finished.requests,
+            },
+        }
+        if failed:
+            result["errors"] = [finished.text or finished.reason]
+        else:
+            result["result"] = finished.text
+        return result
+
+    def _receive(self, event: Event) -> None:
+        match event:
+            case ToolFinished(outcome=outcome):
+                self._note_outcome(outcome)
+            case Notice(text=text, severity=severity) if self._format != "stream-json":
+                if severity != "info" or self._format == "text":
+                    self._output.remark(f"mcode: {text}")
+            case _:
+                pass
+        if self._format == "stream-json":
+            self._stream(event)
+
+    def _note_outcome(self, outcome: Outcome) -> None:
+        if outcome.status is Status.DENIED:
+            call = outcome.call
+            denial: JsonObject = {
+                "tool_name": call.tool,
+                "tool_use_id": call.id,
+                "tool_input": call.arguments,
+            }
+            self._tally.denials.append(denial)
+            if self._format == "text":
+                self._output.remark(f"mcode: {call.tool} was denied: {outcome.summary}")
+
+    def _stream(self, event: Event) -> None:
+        match event:
+            case AssistantMessage(message=message, parent=parent):
+                self._line({"type": "assistant", "message": message, "parent_tool_use_id": parent})
+            case ToolStarted(call=call) if call.parent is not None:
+                self._line(_inner_use(call))
+            case ToolFinished(outcome=outcome):
+                self._line(_tool_result(outcome))
+                if outcome.status is Status.DENIED:
+                    self._line(_permission_denied(outcome))
+            case RetryScheduled():
+                self._line(_retry(event))
+            case HookStarted():
+                self._line(
+                    {
+                        "type": "system",
+                        "subtype": "hook_started",
+                        "hook_id": event.hook_id,
+                        "hook_name": event.name,
+                        "hook_event": event.event,
+                    }
+                )
+            case HookRan():
+                self._line(_hook_response(event))
+            case Notice(text=text, severity=severity):
+                self._line({"type": "system", "subtype": "status", "message": text, "severity": severity})
+            case _:
+                pass
+
+    def _pass_raw(self, event: JsonObject) -> None:
+        self._line({"type": "stream_event", "event": event, "parent_tool_use_id": None})
+
+    def _line(self, body: JsonObject) -> None:
+        """Write one line of the stream, or keep it until the first line, `init`, has gone out."""
+        if self._initialised:
+            self._write(self._signed(body))
+        else:
+            self._initial.append(body)
+
+    def _initialise(self) -> None:
+        if self._initialised:
+            return
+        self._initialised = True
+        if self._format != "stream-json":
+            return
+        agent = self._agent
+        self._write(
+            self._signed(
+                {
+                    "type": "system",
+                    "subtype": "init",
+                    "cwd": str(agent.workspace.start),
+                    "model": agent.model,
+                    "permissionMode": agent.mode,
+                    "tools": [tool["name"] for tool in agent.builder.definitions()],
+                    "mcp_servers": [],
+                    "slash_commands": list(self._slash_commands),
+                    "skills": [],
+                    "agents": [],
+                    "output_style": agent.settings.output_style or "default",
+                    "apiKeySource": self._credential,
+                    "mcode_version": __version__,
+                    "plugins": [],
+                }
+            )
+        )
+        for body in self._initial:
+            self._write(self._signed(body))
+        self._initial = []
+
+    def _signed(self, body: JsonObject) -> JsonObject:
+        return {**body, "session_id": self._agent.session.id, "uuid": str(uuid.uuid4())}
+
+    def _write(self, body: JsonObject) -> None:
+        self._output.answer(jsontext.dump(body) + "\n")
+
+
+def _inner_use(call: Call) -> JsonObject:
+    block = {"type": "tool_use", "id": call.id, "name": call.tool, "input": call.arguments}
+    message = {"role": "assistant", "content": [block]}
+    return {"type": "assistant", "message": message, "parent_tool_use_id": call.parent}
+
+
+def _tool_result(outcome: Outcome) -> JsonObject:
+    block: JsonObject = {
+        "type": "tool_result",
+        "tool_use_id": outcome.call.id,
+        "content": outcome.text,
+        "is_error": outcome.is_error,
+    }
+    return {
+        "type": "user",
+        "message": {"role": "user", "content": [block]},
+        "parent_tool_use_id": outcome.call.parent,
+        "tool_use_result": outcome.data,
+    }
+
+
+def _permission_denied(outcome: Outcome) -> JsonObject:
+    return {
+        "type": "system",
+        "subtype": "permission_denied",
+        "tool_name": outcome.call.tool,
+        "tool_use_id": outcome.call.id,
+        "message": outcome.text,
+    }
+
+
+def _retry(event: RetryScheduled) -> JsonObject:
+    return {
+        "type": "system",
+        "subtype": "api_retry",
+        "attempt": event.attempt,
+        "max_retries": event.limit,
+        "retry_delay_ms": round(event.delay * 1000),
+        "error_status": event.status,
+        "error": event.kind,
+    }
+
+
+def _hook_response(event: HookRan) -> JsonObject:
+    return {
+        "type": "system",
+        "subtype": "hook_response",
+        "hook_id": event.hook_id,
+        "hook_name": event.name,
+        "hook_event": event.event,
+        "outcome": event.outcome,
+        "exit_code": event.exit_code,
+        "stdout": event.stdout,
+        "stderr": event.stderr,
+    }
+
