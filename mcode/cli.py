@@ -49,7 +49,9 @@ def parse(arguments: list[str]) -> Options:
     sources = frozenset(part.strip() for part in given.setting_sources.split(",") if part.strip())
     if not sources <= SOURCES:
         wrong = ", ".join(sorted(sources - SOURCES))
-        raise UsageError(f"--setting-sources knows user, project and local, not {wrong}. Nothing was started.")
+        raise UsageError(
+            f"--setting-sources knows user, project and local, not {wrong}. Nothing was started."
+        )
     if given.session_id is not None:
         _check_session_id(given.session_id)
     if given.input_format == "stream-json" and not given.print:
@@ -109,8 +111,21 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_session_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("session").add_argument
-    add("-c", "--continue", dest="continue_latest", action="store_true", help="go on with the latest session here")
-    add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume a session by id or name; lists them without")
+    add(
+        "-c",
+        "--continue",
+        dest="continue_latest",
+        action="store_true",
+        help="go on with the latest session here",
+    )
+    add(
+        "-r",
+        "--resume",
+        nargs="?",
+        const="",
+        metavar="ID",
+        help="resume a session by id or name; lists them without",
+    )
     add("--fork-session", action="store_true", help="resume a copy under a new id")
     add("--session-id", metavar="UUID", help="id of the new session")
 
@@ -127,10 +142,29 @@ def _add_permission_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("permissions and settings").add_argument
     add("--permission-mode", metavar="MODE", help="default, acceptEdits, plan, dontAsk or bypassPermissions")
     add("--dangerously-skip-permissions", action="store_true", help="start in bypassPermissions")
-    add("--allowedTools", "--allowed-tools", dest="allowed_tools", nargs="+", metavar="RULE", help="allow rules")
-    add("--disallowedTools", "--disallowed-tools", dest="disallowed_tools", nargs="+", metavar="RULE", help="deny rules")
+    add(
+        "--allowedTools",
+        "--allowed-tools",
+        dest="allowed_tools",
+        nargs="+",
+        metavar="RULE",
+        help="allow rules",
+    )
+    add(
+        "--disallowedTools",
+        "--disallowed-tools",
+        dest="disallowed_tools",
+        nargs="+",
+        metavar="RULE",
+        help="deny rules",
+    )
     add("--settings", metavar="FILE", help="a settings file, or JSON text, for this run")
-    add("--setting-sources", metavar="LIST", default="user,project,local", help="which settings files are read")
+    add(
+        "--setting-sources",
+        metavar="LIST",
+        default="user,project,local",
+        help="which settings files are read",
+    )
 
 
 def _add_headless_options(parser: argparse.ArgumentParser) -> None:

@@ -260,7 +260,9 @@ class Agent:
     def _preamble(self) -> list[str]:
         """What stands in front of the next message: the facts of the day first, then what hooks said."""
         first = not self._parts.conversation.history.messages
-        notes = [environment(self.workspace.start, datetime.datetime.now().astimezone().date())] if first else []
+        notes = (
+            [environment(self.workspace.start, datetime.datetime.now().astimezone().date())] if first else []
+        )
         notes += self._notes
         self._notes = []
         return notes

@@ -70,7 +70,9 @@ class Meter:
         size = self._correction.apply(self.measure(prefix, messages))
         self.totals = replace(self.totals, requests=self.totals.requests + 1)
         self._show(
-            Ledger(size.definitions, size.system, size.messages, size.results, self.window, cost=self.totals.cost)
+            Ledger(
+                size.definitions, size.system, size.messages, size.results, self.window, cost=self.totals.cost
+            )
         )
 
     def answered(self, model: str, message: JsonObject) -> None:

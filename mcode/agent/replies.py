@@ -123,7 +123,9 @@ class ModelCaller:
             text = f"The answer was cut at {limit} output tokens again. Ask for less at once, or raise mcode.maxTokens."
             return Broken("error", text)
         self._continued += 1
-        self.events.emit(Notice(f"The answer reached the limit of {limit} output tokens; going on with more room."))
+        self.events.emit(
+            Notice(f"The answer reached the limit of {limit} output tokens; going on with more room.")
+        )
         said = f"Your message was cut at {limit} output tokens, and no call of it ran. Continue, in smaller steps."
         return Reply(message, (), go_on=said)
 

@@ -65,9 +65,7 @@ class RequestBuilder:
 
     def definitions(self) -> tuple[JsonObject, ...]:
         """Definitions of the tools that the model may see, sorted by name."""
-        return tuple(
-            definition(tool) for tool in self._catalog if self._policy.hides(tool.name) is None
-        )
+        return tuple(definition(tool) for tool in self._catalog if self._policy.hides(tool.name) is None)
 
     def _begin(self, model: str, system: str, tools: tuple[JsonObject, ...], reason: str) -> Prefix:
         self._sent = 0

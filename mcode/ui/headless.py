@@ -296,4 +296,3 @@ def _hook_response(event: HookRan) -> JsonObject:
         "stdout": event.stdout,
         "stderr": event.stderr,
     }
-

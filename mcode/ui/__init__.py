@@ -1,0 +1,1 @@
+"""Front ends: subscribers of the core's events, senders of its commands."""

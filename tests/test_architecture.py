@@ -1,0 +1,228 @@
+"""The plan of the house, checked over every file of the package."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import mcode
+
+PACKAGE = Path(mcode.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+ROWS = (
+    ("jsontext", "errors"),
+    ("call", "tool", "events", "text", "masking", "files", "process"),
+    ("model", "config"),
+    ("catalog", "session"),
+    ("permissions", "mcp", "builtins"),
+    ("pipeline",),
+    ("agent", "run_code"),
+    ("commands",),
+    ("ui",),
+    ("options", "wiring", "start"),
+    ("cli", "__main__"),
+)
+"""Rooms from the bottom up. A room imports from rows beneath it only."""
+
+BOTTOM = 2
+"""Rows whose rooms are single files; those may import one another, without cycles."""
+
+SLOW = {
+    "anthropic": "mcode/model/anthropic.py",
+    "httpx2": "mcode/model/anthropic.py",
+    "jsonschema": "mcode/pipeline/validate.py",
+    "pathspec": None,
+    "keyring": None,
+    "prompt_toolkit": "mcode/ui/line/",
+    "rich": "mcode/ui/line/",
+}
+"""Slow libraries, and where they may be imported; None: in one file, whichever."""
+
+
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"), str(file))
+
+
+def place(file: Path) -> str:
+    return str(file.relative_to(PACKAGE.parent))
+
+
+def room_of(module: str) -> str:
+    """The room of `mcode.x.y`: x; files of the bottom row belong together by their first word."""
+    parts = module.split(".")
+    if len(parts) == 1:
+        return ""
+    return parts[1].split("_")[0] if parts[1].startswith("process") else parts[1]
+
+
+def imports_of(file: Path) -> list[tuple[str, int, bool]]:
+    """Every import of a file, wherever it hides: module, line, whether it stands at the top level."""
+    top = set(map(id, tree_of(file).body))
+    found: list[tuple[str, int, bool]] = []
+    for node in ast.walk(tree_of(file)):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node.lineno, id(node) in top) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "mcode" else [module]
+            found += [(name, node.lineno, id(node) in top) for name in names]
+    return found
+
+
+def row_of(room: str) -> int:
+    return next((index for index, row in enumerate(ROWS) if room in row), -1)
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_imports_point_down(file: Path) -> None:
+    own = room_of(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts))
+    if file.name == "__init__.py" and file.parent == PACKAGE:
+        return
+    assert row_of(own) >= 0, f"{place(file)} is in no room of the plan"
+    for module, line, _ in imports_of(file):
+        if not module.startswith("mcode.") or module == "mcode.__version__":
+            continue
+        other = room_of(module)
+        if other == own:
+            continue
+        below = row_of(other) < row_of(own)
+        neighbours = row_of(other) == row_of(own) < BOTTOM
+        assert below or neighbours, f"{place(file)}:{line} imports {module}, which is not beneath {own}"
+
+
+def test_the_files_of_the_bottom_row_do_not_import_in_circles() -> None:
+    graph = {
+        room_of(f"mcode.{file.stem}"): {
+            room_of(module) for module, _, _ in imports_of(file) if module.startswith("mcode.")
+        }
+        for file in FILES
+        if file.parent == PACKAGE and row_of(room_of(f"mcode.{file.stem}")) < BOTTOM
+    }
+    order: list[str] = []
+    while graph:
+        free = [name for name, needs in graph.items() if not (needs - {name}) & graph.keys()]
+        assert free, f"these import one another in a circle: {sorted(graph)}"
+        for name in free:
+            order.append(name)
+            del graph[name]
+    assert "tool" in order
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_files_and_functions_stay_small(file: Path) -> None:
+    lines = file.read_text("utf-8").count("\n")
+    assert lines <= 400, f"{place(file)} has {lines} lines"
+    for node in ast.walk(tree_of(file)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            size = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert size <= 60, f"{place(file)}:{node.lineno} {node.name} has {size} lines"
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_every_file_says_what_it_is_for(file: Path) -> None:
+    assert ast.get_docstring(tree_of(file)), f"{place(file)} has no docstring"
+
+
+def test_nobody_but_execute_calls_the_body_of_a_tool() -> None:
+    for file in FILES:
+        for node in ast.walk(tree_of(file)):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            receiver = ast.unparse(node.func.value)
+            if node.func.attr == "run" and receiver.split(".")[-1].lower().endswith("tool"):
+                assert place(file) == "mcode/pipeline/execute.py", f"{place(file)}:{node.lineno}"
+            if receiver.endswith("executor") and node.func.attr == "execute":
+                assert place(file) == "mcode/pipeline/run.py", f"{place(file)}:{node.lineno}"
+
+
+def test_execute_calls_it_exactly_once() -> None:
+    source = (PACKAGE / "pipeline/execute.py").read_text("utf-8")
+    assert source.count("await tool.run(") == 1
+
+
+def test_slow_libraries_are_imported_late_and_in_one_place() -> None:
+    seen: dict[str, set[str]] = {}
+    for file in FILES:
+        for module, line, top in imports_of(file):
+            library = module.split(".")[0]
+            if library not in SLOW:
+                continue
+            allowed = SLOW[library]
+            assert allowed is None or place(file).startswith(allowed), (
+                f"{place(file)}:{line} imports {library}"
+            )
+            assert not top or library in {"prompt_toolkit", "rich"}, (
+                f"{place(file)}:{line} imports {library} early"
+            )
+            seen.setdefault(library, set()).add(place(file))
+    for library in ("pathspec", "keyring"):
+        assert len(seen.get(library, ())) <= 1, f"{library} is imported in {seen[library]}"
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """Names of the modules that `mcode ARGUMENTS` has imported when it ends."""
+    program = (
+        "import sys, json\n"
+        f"sys.argv = ['mcode', *{list(arguments)!r}]\n"
+        "from mcode.__main__ import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "sys.stderr.write(json.dumps(sorted(sys.modules)))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(ran.stderr))
+
+
+HEAVY = {
+    "anthropic",
+    "mcp",
+    "textual",
+    "prompt_toolkit",
+    "rich",
+    "pydantic",
+    "httpx2",
+    "jsonschema",
+    "asyncio",
+}
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_version_and_help_import_nothing_slow(argument: str) -> None:
+    assert not modules_after(argument) & HEAVY
+
+
+def test_settings_load_without_pydantic_or_any_third_party_library() -> None:
+    program = "import sys, mcode.config.load, json; print(json.dumps(sorted(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not set(json.loads(ran.stdout)) & (HEAVY - {"asyncio"})
+
+
+BROAD_CATCHES = 6
+"""Places that may catch every exception: the boundaries of tools, hooks and screens."""
+
+
+def test_broad_catches_stand_only_at_the_boundaries_and_give_a_reason() -> None:
+    found: list[str] = []
+    for file in FILES:
+        lines = file.read_text("utf-8").splitlines()
+        for node in ast.walk(tree_of(file)):
+            if isinstance(node, ast.ExceptHandler):
+                caught = ast.unparse(node.type) if node.type else "everything"
+                if caught in {"Exception", "BaseException", "everything"}:
+                    assert " -- " in lines[node.lineno - 1], f"{place(file)}:{node.lineno} gives no reason"
+                    found.append(f"{place(file)}:{node.lineno}")
+    assert len(found) <= BROAD_CATCHES, found
+
+
+def test_suppressions_give_a_reason() -> None:
+    for file in FILES:
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+            if "noqa" in line or "pyright: ignore" in line:
+                assert " -- " in line, f"{place(file)}:{number} suppresses a check without saying why"
