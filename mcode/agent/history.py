@@ -128,7 +128,8 @@ def normalise(messages: Iterable[JsonObject]) -> tuple[JsonObject, ...]:
     """
     valid: list[JsonObject] = []
     for message in messages:
-        content = _blocks(message.get("content"))
+        misplaced = "tool_use" if message["role"] == "user" else "tool_result"
+        content = [block for block in _blocks(message.get("content")) if block.get("type") != misplaced]
         if message["role"] == "user":
             content = _answered(content, _uses_of(valid))
         elif valid and valid[-1]["role"] == "assistant":
