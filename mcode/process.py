@@ -1,0 +1,312 @@
+"""Running child processes: commands of Bash, hooks, helpers.
+
+Each runs in a session of its own, without a terminal, with nothing of mcode's but what its spec names. When the
+process has ended the run is over, whoever still holds its pipes; when its time is over or the awaiting task is
+cancelled, everything that came from it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mcode.process_environment import MODEL_KEYS, child_environment, find_program, without_model_keys
+from mcode.process_output import Captured, OutputRecorder, Shown
+from mcode.process_start import start_program
+from mcode.process_tree import MARK, Family, adopt_orphans, end_all_children, kill_all_children
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+__all__ = [
+    "MODEL_KEYS",
+    "Captured",
+    "ProcessResult",
+    "ProcessSpec",
+    "Shown",
+    "child_environment",
+    "end_all_children",
+    "find_program",
+    "kill_all_children",
+    "run_process",
+    "without_model_keys",
+]
+
+AFTER_END = 0.25
+"""Seconds that output is waited for after the process has ended."""
+
+_CHUNK = 64 * 1024
+_EXTRA_LIMIT = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSpec:
+    """What to run, and within which bounds."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    """The whole environment, such as `child_environment` builds."""
+    stdin: bytes = b""
+    """What the process reads; then, or at once where empty, end of file."""
+    timeout: float | None = None
+    """Seconds until the process and all that came from it are ended; None for no limit."""
+    output_limit: int = 512 * 1024
+    """Bytes of each stream that are kept whole for the caller."""
+    shown_limit: int = 0
+    """Characters of merged text that the caller will show; 0 for none."""
+    spill: Path | None = None
+    """Where the whole output is kept when it passes `shown_limit`; its directory also takes nameless files.
+    Without it all that is kept stays in memory, 1 MB a stream at most."""
+    grace: float = 2.0
+    """Seconds between SIGTERM and SIGKILL."""
+    extra_variable: str = ""
+    """Variable that tells the process the number of one more descriptor to write to; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessResult:
+    """How a process ended and what it wrote."""
+
+    exit_code: int | None
+    """None where a signal ended it."""
+    signal: str | None
+    """Name of that signal, such as `SIGKILL`."""
+    stdout: Captured
+    stderr: Captured
+    timed_out: bool
+    interrupted: bool
+    """True in what a cancelled run carries (see `run_process`), never in what it returns."""
+    duration: float
+    """Seconds by the monotonic clock."""
+    left_running: int
+    """Processes of this run that live on; `end_all_children` ends them."""
+    extra: bytes = b""
+    """What was written to the extra descriptor, up to 64 KB."""
+    shown: Shown = field(default_factory=Shown)
+    """Both streams merged, where `shown_limit` asked for it."""
+
+
+async def run_process(spec: ProcessSpec, on_output: Callable[[bytes], None] | None = None) -> ProcessResult:
+    """Run a program to its end; `on_output` gets each chunk of either stream as it arrives.
+
+    Cancelling the awaiting task ends the process tree first; the CancelledError that is raised then has the
+    ProcessResult so far as its only argument. Raises OSError where the program cannot be started, and ValueError
+    where the system cannot express an argument or a variable (a NUL in it).
+    """
+    run = _Run(spec, on_output)
+    try:
+        run.start()
+        try:
+            timed_out = await run.wait()
+            await run.read_rest()
+        except asyncio.CancelledError as cancelled:
+            await run.end()
+            cancelled.args = (run.result(interrupted=True),)
+            raise
+        return run.result(timed_out=timed_out)
+    finally:
+        run.close()
+
+
+class _Run:
+    """One process from its start to its result. Everything happens on the loop's thread."""
+
+    def __init__(self, spec: ProcessSpec, on_output: Callable[[bytes], None] | None) -> None:
+        self._spec = spec
+        self._on_output = on_output
+        self._loop = asyncio.get_running_loop()
+        self._family = Family()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._recorder = OutputRecorder(spec.output_limit, spec.shown_limit, spec.spill)
+        self._extra = bytearray()
+        self._reading: dict[int, Callable[[bytes], None]] = {}
+        """Descriptors that are read, with what takes their chunks."""
+        self._all_read = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._open_files: set[int] = set()
+        """Every descriptor of ours that is open."""
+        self._stdin = memoryview(spec.stdin)
+        self._began = time.monotonic()
+
+    def start(self) -> None:
+        """Start the program and begin to read its output."""
+        spec = self._spec
+        adopt_orphans()
+        stdout, stdout_end = self._pipe()
+        stderr, stderr_end = self._pipe()
+        stdin_end, stdin = self._pipe() if spec.stdin else (-1, -1)
+        extra, extra_end = self._pipe() if spec.extra_variable else (None, None)
+        environment = {**spec.env, MARK: self._family.mark}
+        if extra_end is not None:
+            environment[spec.extra_variable] = str(extra_end)
+        self._process = start_program(
+            spec.argv, spec.cwd, environment, (stdin_end, stdout_end, stderr_end), extra_end
+        )
+        self._family.begin(
+            self._process.pid,
+            frozenset(_pipe_name(end) for end in (stdout, stderr, extra) if end is not None),
+        )
+        for end in (stdout_end, stderr_end, stdin_end, extra_end):
+            self._close(end)
+        self._read(stdout, lambda chunk: self._take(0, chunk))
+        self._read(stderr, lambda chunk: self._take(1, chunk))
+        if extra is not None:
+            self._read(extra, self._take_extra)
+        if spec.stdin:
+            os.set_blocking(stdin, False)
+            self._loop.add_writer(stdin, self._feed_stdin, stdin)
+        self._watch(self._process)
+
+    async def wait(self) -> bool:
+        """Wait for the process to end; True where its time was over first and it was ended."""
+        try:
+            async with asyncio.timeout(self._spec.timeout):
+                await self._ended.wait()
+        except TimeoutError:
+            if cancelled := await self.end():
+                raise cancelled from None
+            return True
+        return False
+
+    async def read_rest(self) -> None:
+        """Read until nobody can write any more, but not longer than a moment after the process's end."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(AFTER_END):
+                await self._all_read.wait()
+
+    async def end(self) -> asyncio.CancelledError | None:
+        """End the process and all that came from it; a cancellation meanwhile hurries it, and is returned."""
+        hurry = asyncio.Event()
+        ending = asyncio.ensure_future(self._family.end(self._spec.grace, hurry))
+        cancelled: asyncio.CancelledError | None = None
+        while not ending.done():
+            try:
+                await asyncio.shield(ending)
+            except asyncio.CancelledError as error:
+                cancelled = error
+                hurry.set()
+        return cancelled
+
+    def result(self, *, timed_out: bool = False, interrupted: bool = False) -> ProcessResult:
+        """Take what still lies in the pipes, and sum up."""
+        for descriptor in tuple(self._reading):
+            self._read_chunk(descriptor)
+        left_running, code = self._reap()
+        stdout, stderr, shown = self._recorder.finish()
+        return ProcessResult(
+            exit_code=code if code is not None and code >= 0 else None,
+            signal=_signal_name(-code) if code is not None and code < 0 else None,
+            stdout=stdout,
+            stderr=stderr,
+            timed_out=timed_out,
+            interrupted=interrupted,
+            duration=time.monotonic() - self._began,
+            left_running=left_running,
+            extra=bytes(self._extra),
+            shown=shown,
+        )
+
+    def close(self) -> None:
+        """Give back every descriptor and leave no process unwatched, whatever happened."""
+        if self._process is not None and self._process.returncode is None:
+            self._family.kill()
+            self._reap()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=1)
+        for descriptor in tuple(self._open_files):
+            self._close(descriptor)
+        self._recorder.close()
+
+    def _reap(self) -> tuple[int, int | None]:
+        """How many processes are left, and the program's status as subprocess gives it."""
+        left_running = self._family.leave()
+        return left_running, self._process.poll() if self._process is not None else None
+
+    def _pipe(self) -> tuple[int, int]:
+        reading, writing = os.pipe()
+        self._open_files |= {reading, writing}
+        return reading, writing
+
+    def _close(self, descriptor: int | None) -> None:
+        if descriptor is not None and descriptor in self._open_files:
+            self._loop.remove_reader(descriptor)
+            self._loop.remove_writer(descriptor)
+            self._open_files.discard(descriptor)
+            os.close(descriptor)
+
+    def _read(self, descriptor: int, take: Callable[[bytes], None]) -> None:
+        os.set_blocking(descriptor, False)
+        self._reading[descriptor] = take
+        self._loop.add_reader(descriptor, self._read_chunk, descriptor)
+
+    def _read_chunk(self, descriptor: int) -> None:
+        """Take one chunk only, so that a flood leaves the loop to others between any two."""
+        try:
+            chunk = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        if chunk:
+            self._reading[descriptor](chunk)
+            return
+        del self._reading[descriptor]
+        self._close(descriptor)
+        if not self._reading:
+            self._all_read.set()
+
+    def _take(self, stream: int, chunk: bytes) -> None:
+        self._recorder.feed(stream, chunk)
+        if self._on_output is not None:
+            self._on_output(chunk)
+
+    def _take_extra(self, chunk: bytes) -> None:
+        self._extra += chunk[: _EXTRA_LIMIT - len(self._extra)]
+
+    def _feed_stdin(self, descriptor: int) -> None:
+        try:
+            self._stdin = self._stdin[os.write(descriptor, self._stdin[:_CHUNK]) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:  # the process does not care for the rest
+            self._stdin = memoryview(b"")
+        if not self._stdin:
+            self._close(descriptor)
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        """Set `_ended` when the process has ended; it is reaped later, so that its number stays its own."""
+        try:
+            descriptor = os.pidfd_open(process.pid)
+        except (AttributeError, OSError):  # not Linux, or an old one
+            threading.Thread(target=self._wait_in_thread, args=(process,), daemon=True).start()
+            return
+        self._open_files.add(descriptor)
+        self._loop.add_reader(descriptor, self._note_end, descriptor)
+
+    def _note_end(self, descriptor: int) -> None:
+        self._close(descriptor)
+        self._ended.set()
+
+    def _wait_in_thread(self, process: subprocess.Popen[bytes]) -> None:
+        process.wait()
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._ended.set)
+
+
+def _pipe_name(descriptor: int) -> str:
+    """How the system calls a pipe in a list of open files (Linux)."""
+    return f"pipe:[{os.fstat(descriptor).st_ino}]"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

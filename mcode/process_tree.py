@@ -1,0 +1,222 @@
+"""Families of processes: everything that came from one started program, found, counted, ended and reaped.
+
+A family is more than a process group: a command can start children in sessions of their own and orphan them.
+On Linux mcode therefore asks the kernel to hand it the orphans of its descendants, and knows them again by a
+variable in their environment or by the pipes they still hold. Elsewhere the group and its children must do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import os
+import secrets
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from mcode.process_table import environment_holds, open_files, snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mcode.process_table import ProcessEntry
+
+MARK = "MCODE_FAMILY"
+"""Variable by which a family's members are known after they have left their parents and their session."""
+
+_KILL_TIME = 0.7
+"""Seconds within which the members that SIGKILL has reached must be gone."""
+
+_SET_CHILD_SUBREAPER = 36
+"""The option of prctl(2)."""
+
+_ORPHAN_PATIENCE = 5.0
+"""Seconds that a dead child may stay before it is taken for an orphan that nobody else waits for."""
+
+
+class Family:
+    """The processes that came from one started program."""
+
+    def __init__(self) -> None:
+        self.mark = secrets.token_hex(8)
+        """Value that the variable MARK must have in the program's environment."""
+        self._pipes: frozenset[str] = frozenset()
+        self._leader: int | None = None
+        self._known: dict[int, int] = {}
+        """Members that were left when the leader was reaped: pid and identity."""
+
+    @property
+    def leader(self) -> int | None:
+        """Pid of the started program, which leads a group and a session; None before the start and after it
+        was reaped, when the number may belong to somebody else."""
+        return self._leader
+
+    def begin(self, leader: int, pipes: frozenset[str] = frozenset()) -> None:
+        """The program runs; it must not be reaped before `leave` was called.
+
+        `pipes`: the pipes made for it alone, named as `process_table.open_files` does.
+        """
+        self._leader = leader
+        self._pipes = pipes
+        _families.add(self)
+
+    def leave(self) -> int:
+        """The leader will now be reaped: remember who lives on; returns how many."""
+        left = self.members() if sys.platform == "linux" or self._group_lives() else []
+        self._leader = None
+        self._known = {entry.pid: _identity(entry) for entry in left}
+        if not left:
+            _families.discard(self)
+        return len(left)
+
+    def members(self) -> list[ProcessEntry]:
+        """The members that live."""
+        entries = snapshot()
+        _reap_orphans(entries)
+        return [entry for entry in self._select(entries) if not entry.ended]
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the group and to every member outside it."""
+        if self._leader is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._leader, number)
+        for entry in self.members():
+            if entry.group != self._leader or self._leader is None:
+                _send(entry.pid, number)
+
+    async def end(self, grace: float, hurry: asyncio.Event | None = None) -> None:
+        """End all members: SIGTERM, `grace` seconds (less when `hurry` is set), then SIGKILL until none lives."""
+        hurry = hurry or asyncio.Event()
+        deadline = time.monotonic() + grace
+        self.send(signal.SIGTERM)
+        while self.members() and time.monotonic() < deadline and not hurry.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(hurry.wait(), 0.02)
+        deadline = time.monotonic() + _KILL_TIME
+        quiet = 0
+        while quiet < 2 and time.monotonic() < deadline:
+            quiet = 0 if self.members() else quiet + 1
+            self.send(signal.SIGKILL)
+            await asyncio.sleep(0.005)
+        self._forget_if_gone()
+
+    def kill(self) -> None:
+        """SIGKILL to all members at once, without waiting; for the moment at which mcode itself ends."""
+        for _ in range(3):
+            self.send(signal.SIGKILL)
+        self._forget_if_gone()
+
+    def _group_lives(self) -> bool:
+        """Whether anybody but the ended leader is in the group. Spares macOS a run of ps for each command."""
+        try:
+            os.killpg(self._leader or 0, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+    def _forget_if_gone(self) -> None:
+        if self._leader is None and not self.members():
+            _families.discard(self)
+
+    def _select(self, entries: Iterable[ProcessEntry]) -> list[ProcessEntry]:
+        children: dict[int, list[ProcessEntry]] = {}
+        for entry in entries:
+            children.setdefault(entry.parent, []).append(entry)
+        waiting = [entry for entry in entries if self._is_own(entry)]
+        found: dict[int, ProcessEntry] = {}
+        while waiting:
+            entry = waiting.pop()
+            if entry.pid not in found:
+                found[entry.pid] = entry
+                waiting.extend(children.get(entry.pid, ()))
+        return list(found.values())
+
+    def _is_own(self, entry: ProcessEntry) -> bool:
+        """Whether a process belongs here by itself, whoever its parent is now."""
+        if self._leader is not None and self._leader in {entry.pid, entry.group, entry.session}:
+            return True
+        if self._known.get(entry.pid) == _identity(entry):
+            return True
+        if entry.ended or entry.parent != os.getpid() or entry.pid in _leaders():
+            return False
+        return environment_holds(entry.pid, f"{MARK}={self.mark}".encode()) or not self._pipes.isdisjoint(
+            open_files(entry.pid)
+        )
+
+
+_families: set[Family] = set()
+"""Families with a living member. One set a process, as there is one table of processes below it."""
+
+_dead_since: dict[tuple[int, int], float] = {}
+"""When an ended child that may be somebody else's to reap was first seen, by pid and start time."""
+
+
+def adopt_orphans() -> None:
+    """Become the parent of orphans below mcode (Linux), and make sure that no family outlives it."""
+    global _prepared_process  # noqa: PLW0603 -- what is prepared is this process, of which there is one
+    if _prepared_process == os.getpid():
+        return
+    _prepared_process = os.getpid()
+    atexit.register(kill_all_children)
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+_prepared_process = 0
+"""Pid of the process that has adopted; differs in a fork, which owns none of the families."""
+
+
+async def end_all_children(grace: float = 1.0) -> None:
+    """End every process that mcode's commands have left or still run; takes `grace` seconds and one more."""
+    await asyncio.gather(*(family.end(grace) for family in tuple(_families)))
+
+
+def kill_all_children() -> None:
+    """Do the same at once and without a loop: for signal handlers and for the interpreter's end."""
+    if _prepared_process == os.getpid():
+        for family in tuple(_families):
+            family.kill()
+
+
+def _identity(entry: ProcessEntry) -> int:
+    """What tells a process from a later one with its number: the start time, or at least the group."""
+    return entry.started or -entry.group
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def _leaders() -> set[int]:
+    return {family.leader for family in _families if family.leader is not None}
+
+
+def _reap_orphans(entries: Iterable[ProcessEntry]) -> None:
+    """Reap ended orphans that came to mcode, and never a child that somebody in this process waits for.
+
+    A child of our own making is in our session or leads one itself (`start_new_session`). So an ended child in
+    any other session is an orphan for certain; one that led a session is taken for one when, seconds after it
+    ended, still nobody has asked for its status.
+    """
+    own_pid, own_session, leaders = os.getpid(), os.getsid(0), _leaders()
+    doubtful: dict[tuple[int, int], float] = {}
+    for entry in entries:
+        if not entry.ended or entry.parent != own_pid or entry.pid in leaders:
+            continue
+        if entry.session in {own_session, 0}:
+            continue
+        name = (entry.pid, entry.started)
+        if entry.session == entry.pid:
+            doubtful[name] = _dead_since.get(name, time.monotonic())
+            if time.monotonic() - doubtful[name] < _ORPHAN_PATIENCE:
+                continue
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(entry.pid, os.WNOHANG)
+    _dead_since.clear()
+    _dead_since.update(doubtful)
