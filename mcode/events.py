@@ -70,6 +70,13 @@ class ThinkingDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSuperseded:
+    """The answer broke off and is asked for once more: what was shown of it since RequestStarted is void."""
+
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantMessage:
     """A model's message is complete, or as complete as it will get."""
 
@@ -249,6 +256,7 @@ Event: TypeAlias = (
     | StreamEvent
     | TextDelta
     | ThinkingDelta
+    | AnswerSuperseded
     | AssistantMessage
     | ToolStarted
     | ToolProgress

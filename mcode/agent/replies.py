@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcode.events import AssistantMessage, Notice, RequestStarted, RetryScheduled, TextDelta, ThinkingDelta
+from mcode.events import (
+    AnswerSuperseded,
+    AssistantMessage,
+    Notice,
+    RequestStarted,
+    TextDelta,
+    ThinkingDelta,
+)
 from mcode.model.client import ModelFailure
 from mcode.model.messages import DeltaKind
 from mcode.model.retry import complete
@@ -63,11 +69,12 @@ class ModelCaller:
     meter: Meter
     events: EventBus
     model: Callable[[], str]
+    calls_on_end_turn: bool = False
+    """The endpoint's profile: complete calls count although the stop reason is `end_turn`."""
     raw_events: Callable[[JsonObject], None] | None = None
     """Receives each raw stream event, where somebody wants them."""
     last_body: JsonObject | None = field(default=None, init=False)
     """The last request as it was sent."""
-    _partial: list[str] = field(default_factory=list[str], init=False)
     _continued: int = field(default=0, init=False)
 
     async def ask(self, turn: int) -> Reply | Broken:
@@ -75,29 +82,29 @@ class ModelCaller:
         more_room = self.builder.max_tokens * (2**self._continued) if self._continued else None
         body = self.builder.next(self.model(), more_room)
         self.last_body = body
-        self.meter.sending(body)
+        self.meter.sending(self.builder.prefix, self.builder.messages)
         self.events.emit(RequestStarted(turn))
-        self._partial = []
         try:
             assembled = await complete(
                 self.client,
                 body,
-                used_ids=frozenset(self.conversation.history.used_ids),
-                on_event=self._pass_on,
+                used_ids=self.conversation.history.used_ids,
+                calls_on_end_turn=self.calls_on_end_turn,
+                on_event=self.raw_events,
                 on_delta=self._show,
-                on_retry=self._announce_retry,
+                on_superseded=self._withdraw,
+                on_retry=self.events.emit,
+                on_cancelled=self._keep_cancelled,
+                repair=self.builder.repair,
             )
-        except asyncio.CancelledError:
-            self._keep_partial("the user stopped it")
-            raise
         except ModelFailure as failed:
-            self._keep_partial(failed.failure.message)
+            self._keep(nothing_said(), complete=False, problem=failed.failure.message)
             return Broken("error", failed.failure.message)
-        return self._judge(assembled)
+        return self._judge(turn, assembled)
 
-    def _judge(self, assembled: AssembledMessage) -> Reply | Broken:
+    def _judge(self, turn: int, assembled: AssembledMessage) -> Reply | Broken:
         message = assembled.message
-        self.meter.answered(message)
+        self.meter.answered(self.model(), message)
         stop_reason = message.get("stop_reason")
         if stop_reason == "max_tokens":
             return self._cut_at_limit(message)
@@ -105,11 +112,23 @@ class ModelCaller:
             details = message.get("stop_details") or {}
             why = details.get("explanation") or details.get("category") or "no reason was given"
             self._keep(message, complete=False, problem="the model refused")
-            text = f"The model refused to answer: {why}. Change the question, or go to another model with /model."
+            # Sent again, the same history would be refused again: the turn is taken out of it.
+            self.conversation.append("rewind", {"turn": turn, "reason": "refusal"})
+            text = (
+                f"The model refused to answer: {why}. The message is left out of the conversation from now on. "
+                "Put it differently, or go to another model with /model."
+            )
             return Broken("refusal", text)
         if not assembled.complete:
             self._keep(message, complete=False, problem=assembled.problem)
-            return Broken("error", f"The answer was cut off: {assembled.problem}. Send `go on` to continue.")
+            why = (
+                assembled.failure.message
+                if assembled.failure
+                else f"The answer is not whole: {assembled.problem}."
+            )
+            return Broken(
+                "error", f"{why} What came is kept and marked, no call of it ran. Send `go on` to continue."
+            )
         self._continued = 0
         self._keep(message, complete=True)
         return Reply(message, assembled.uses)
@@ -136,23 +155,19 @@ class ModelCaller:
         self.conversation.append("assistant", body)
         self.events.emit(AssistantMessage(message, complete))
 
-    def _keep_partial(self, problem: str) -> None:
-        text = "".join(self._partial)
-        content = [{"type": "text", "text": text}] if text else []
-        message: JsonObject = {"role": "assistant", "content": content, "stop_reason": None}
-        self._keep(message, complete=False, problem=problem)
-
-    def _pass_on(self, event: JsonObject) -> None:
-        if self.raw_events is not None:
-            self.raw_events(event)
+    def _keep_cancelled(self, assembled: AssembledMessage) -> None:
+        self._keep(assembled.message, complete=False, problem="the user stopped it")
 
     def _show(self, delta: Delta) -> None:
         if delta.kind is DeltaKind.TEXT:
-            self._partial.append(delta.text)
             self.events.emit(TextDelta(delta.text))
         elif delta.kind is DeltaKind.THINKING:
             self.events.emit(ThinkingDelta(delta.text))
 
-    def _announce_retry(self, retry: RetryScheduled) -> None:
-        self._partial = []
-        self.events.emit(retry)
+    def _withdraw(self, assembled: AssembledMessage) -> None:
+        self.events.emit(AnswerSuperseded(assembled.problem))
+
+
+def nothing_said() -> JsonObject:
+    """The message that stands for a request which brought none."""
+    return {"role": "assistant", "content": [], "stop_reason": None}

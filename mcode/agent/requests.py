@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Prefix
+from mcode.agent.repairs import repaired
 from mcode.model.request import RequestState, build_request
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from mcode.agent.conversation import Conversation
     from mcode.catalog.catalog import Catalog
     from mcode.jsontext import JsonObject
+    from mcode.model.client import Failure
     from mcode.permissions.decide import Policy
     from mcode.tool import Tool
 
@@ -36,8 +38,13 @@ class RequestBuilder:
         self._system = system
         self._extra = extra
         self._sent = 0
+        self._repairs: list[str] = []
         self.max_tokens = max_tokens
         """Tokens that an answer may have."""
+        self.prefix: Prefix = Prefix("", "", ())
+        """The prefix of the last request."""
+        self.messages: tuple[JsonObject, ...] = ()
+        """The messages of the last request."""
 
     def next(self, model: str, max_tokens: int | None = None) -> JsonObject:
         """The body of the next request; begins a prefix where none stands or the model has changed."""
@@ -47,6 +54,7 @@ class RequestBuilder:
         elif prefix.model != model:
             prefix = self._begin(model, prefix.system, prefix.tools, "model")
         messages = self._conversation.history.messages
+        self.prefix, self.messages = prefix, messages
         state = RequestState(
             model=prefix.model,
             system=prefix.system,
@@ -57,7 +65,19 @@ class RequestBuilder:
             stable=min(self._sent, len(messages)),
         )
         self._sent = len(messages)
-        return build_request(state)
+        body = build_request(state)
+        for subject in self._repairs:
+            body = repaired(body, subject) or body
+        return body
+
+    def repair(self, failure: Failure, body: JsonObject) -> JsonObject | None:
+        """The body without what the endpoint refuses, where that can be; later requests leave it out as well."""
+        changed = repaired(body, failure.subject)
+        if changed is None or failure.subject in self._repairs:
+            return None
+        self._repairs.append(failure.subject)
+        self._conversation.append("fallback", {"subject": failure.subject, "reason": failure.message})
+        return changed
 
     def preview(self, model: str) -> Prefix:
         """The prefix as the next request would have it; nothing is frozen by looking."""
