@@ -1,0 +1,212 @@
+"""Bash: one command line in a fresh shell, with bounded output and nothing left behind unsaid."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from mcode.builtins.bash_report import report
+from mcode.builtins.description import read_description
+from mcode.call import FailureKind
+from mcode.process import ProcessResult, ProcessSpec, find_program, run_process
+from mcode.tool import Access, Effect, Preview, Tool, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mcode.call import Call
+    from mcode.jsontext import JsonObject
+    from mcode.tool import ToolServices, Workspace
+
+DEFAULT_TIMEOUT = 120_000
+"""Milliseconds."""
+
+MAXIMUM_TIMEOUT = 600_000
+"""Milliseconds."""
+
+DATA_LIMIT = 16 * 1024 * 1024
+"""Bytes of each stream that programs and hooks get whole."""
+
+_BEFORE_THE_TEXT = Path(__file__).with_name("bash_start.sh")
+
+_PROGRESS_PAUSE = 0.1
+"""Seconds between two lines of progress."""
+
+
+class Bash(Tool):
+    """Runs a command line. Its data is {stdout, stderr, exit_code, timed_out, interrupted, isImage}.
+
+    `exit_code` is 128 + the signal's number where a signal ended the shell. A command that ends with a code
+    other than 0 has worked as a call; one that a signal or the time limit ended has not, and still has data.
+    """
+
+    name = "Bash"
+    effects = frozenset({Effect.RUNS_COMMANDS})
+    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "minLength": 1},
+            "description": {"type": "string", "description": "What it does, in a few words for the user"},
+            "timeout": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MAXIMUM_TIMEOUT,
+                "description": f"Milliseconds; default {DEFAULT_TIMEOUT}",
+            },
+        },
+        "required": ["command"],
+        "additionalProperties": False,
+    }
+
+    def __init__(
+        self, environment_for: Callable[[Call], Mapping[str, str]], *, output_limit: int = 30_000
+    ) -> None:
+        """`environment_for` gives the whole environment of a call; the user may let asked ones see more."""
+        self.description = read_description("bash")
+        self._environment_for = environment_for
+        self._shown_limit = output_limit
+        self.output_limit = output_limit
+        self._bash: Path | None = None
+
+    @override
+    def access(self, arguments: JsonObject, workspace: Workspace) -> Access:
+        del workspace
+        return Access(command=arguments["command"])
+
+    @override
+    async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:
+        del workspace
+        command: str = arguments["command"]
+        first, *more = command.strip().splitlines() or [""]
+        return Preview(title=f"{first} …" if more else first, body=command)
+
+    @override
+    async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
+        """Run the command. A CancelledError that leaves here has the ToolResult so far as its argument."""
+        command: str = arguments["command"]
+        workspace = services.workspace
+        refusal = _refuse(command) or self._find_bash(workspace)
+        if refusal:
+            return _failure(refusal)
+        seconds = min(arguments.get("timeout", DEFAULT_TIMEOUT), MAXIMUM_TIMEOUT) / 1000
+        notes = _return_if_gone(workspace)
+        spec = ProcessSpec(
+            argv=(str(self._bash), "--noprofile", "--norc", "-c", command),
+            cwd=workspace.current,
+            env={**self._environment_for(services.call), **_report_directory()},
+            timeout=seconds,
+            output_limit=DATA_LIMIT,
+            shown_limit=self._shown_limit,
+            spill=services.spill_path(".txt"),
+            extra_variable="MCODE_DIRECTORY_REPORT",
+        )
+        try:
+            result = await run_process(spec, _Progress(services.progress))
+        except asyncio.CancelledError as cancelled:
+            match cancelled.args:
+                case (ProcessResult() as so_far,):
+                    cancelled.args = (report(so_far, seconds, self._shown_limit, notes),)
+                case _:
+                    pass
+            raise
+        except (OSError, ValueError) as error:
+            return _failure(_explain(error, spec))
+        notes += _follow(result.extra, workspace)
+        return report(result, seconds, self._shown_limit, notes)
+
+    def _find_bash(self, workspace: Workspace) -> str:
+        """Find the shell once, outside the workspace; returns why not, or nothing."""
+        if self._bash is None:
+            self._bash = find_program("bash", os.environ.get("PATH", ""), workspace.roots)
+        return "" if self._bash else "bash was not found in any directory of PATH outside the workspace."
+
+
+class _Progress:
+    """Shows the last line of the output now and then."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+        self._shown = 0.0
+
+    def __call__(self, chunk: bytes) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._shown < _PROGRESS_PAUSE:
+            return
+        lines = chunk[-1000:].decode("utf-8", "ignore").replace("\r", "\n").rstrip().rsplit("\n", 1)
+        if lines[-1].strip():
+            self._shown = now
+            self._show(lines[-1])
+
+
+def _report_directory() -> dict[str, str]:
+    """Variables that make bash report its last directory; they are gone before the command begins.
+
+    The path goes through a second variable because bash expands the value of BASH_ENV.
+    """
+    return {"BASH_ENV": "$MCODE_BASH_START", "MCODE_BASH_START": str(_BEFORE_THE_TEXT)}
+
+
+def _refuse(command: str) -> str:
+    """Why the system could not be given this text; nothing where it can."""
+    if "\0" in command:
+        return "The command contains a NUL character, which no argument can hold."
+    try:
+        os.fsencode(command)
+    except UnicodeEncodeError as error:
+        return f"Character {error.start + 1} of the command is half of a surrogate pair, which is not text."
+    return ""
+
+
+def _return_if_gone(workspace: Workspace) -> tuple[str, ...]:
+    """Go back to the start directory where the current one has vanished; says so."""
+    gone = workspace.current
+    if gone.is_dir() or gone == workspace.start:
+        return ()
+    workspace.current = workspace.start
+    return (f"The directory {gone} no longer exists; this command ran in {workspace.start}.",)
+
+
+def _follow(reported: bytes, workspace: Workspace) -> tuple[str, ...]:
+    """Take over the directory in which the shell ended, if it is inside the workspace; says so if not."""
+    if not reported:
+        return ()
+    path = Path(os.fsdecode(reported.removesuffix(b"\n")))
+    try:
+        inside = path.is_absolute() and path.is_dir() and _is_inside(path, workspace.roots)
+    except (OSError, ValueError):
+        return ()
+    if inside:
+        workspace.current = path
+        return ()
+    workspace.current = workspace.start
+    where = f"{path}, which is not a directory inside the workspace"
+    return (f"The command ended in {where}; the next one starts in {workspace.start}.",)
+
+
+def _is_inside(path: Path, roots: tuple[Path, ...]) -> bool:
+    """Compare by identity, since a file system may know a directory by several spellings."""
+    resolved = path.resolve()
+    return any(
+        root.samefile(place) for root in roots if root.is_dir() for place in (resolved, *resolved.parents)
+    )
+
+
+def _explain(error: OSError | ValueError, spec: ProcessSpec) -> str:
+    if isinstance(error, OSError) and error.errno == errno.E2BIG:
+        size = len(os.fsencode(spec.argv[-1]))
+        return (
+            f"The command has {size} bytes, more than the system passes on. Put it into a file and run that."
+        )
+    if isinstance(error, OSError) and not spec.cwd.is_dir():
+        return f"The directory {spec.cwd} does not exist any more. Start mcode again in one that does."
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return f"bash could not be started in {spec.cwd}: {reason}."
+
+
+def _failure(reason: str) -> ToolResult:
+    return ToolResult(f"{reason} Nothing was run.", failure=FailureKind.TOOL_ERROR, summary="not started")

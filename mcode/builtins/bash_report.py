@@ -1,0 +1,147 @@
+"""What the model, programs and the screen are told of a command that has ended."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+from mcode.call import FailureKind
+from mcode.text import Kind, clean
+from mcode.tool import ToolResult
+
+if TYPE_CHECKING:
+    from mcode.jsontext import JsonObject
+    from mcode.process import Captured, ProcessResult, Shown
+
+_NEAR = 2_000
+"""Characters within which a cut moves to the end of a line."""
+
+
+_FOR_THE_REST = 1_000
+"""Characters that are kept free for how the command ended, and for notes."""
+
+
+def report(result: ProcessResult, timeout: float, limit: int, notes: tuple[str, ...] = ()) -> ToolResult:
+    """Put a result into words. `timeout`: the seconds it had; `limit`: characters that the model gets at most.
+
+    The text is cut here, where head and tail of the output are known: `fit` finds nothing left to cut.
+    """
+    output = shown_text(result.shown, limit - min(_FOR_THE_REST, limit // 4))
+    ending = _ending(result, timeout)
+    text = "\n\n".join(part for part in (output or "(no output)", ending) if part)
+    return ToolResult(
+        text,
+        data=_data(result),
+        failure=_failure(result),
+        summary=_summary(result, timeout),
+        notes=(*notes, *_further_notes(result)),
+        spill=result.shown.file,
+    )
+
+
+def shown_text(shown: Shown, limit: int) -> str:
+    """The output for the model: safe, at most about `limit` characters, head and tail where it is longer."""
+    head, tail = clean(shown.head, Kind.MODEL), clean(shown.tail, Kind.MODEL)
+    if not shown.left_out and len(head) <= limit:
+        return head.strip("\n")
+    if not shown.left_out:
+        head, tail = head[: len(head) // 2], head[len(head) // 2 :]
+    kept_head, kept_tail = _to_line_end(head[: limit // 2]), _from_line_start(tail[-(limit // 2) :])
+    left_out = shown.left_out + _bytes(head) - _bytes(kept_head) + _bytes(tail) - _bytes(kept_tail)
+    where = f"; the whole output is in {shown.file}" if shown.file else ""
+    return f"{kept_head.rstrip()}\n[… {left_out:,} bytes left out{where} …]\n{kept_tail.strip()}".lstrip("\n")
+
+
+def _ending(result: ProcessResult, timeout: float) -> str:
+    """How the command ended; nothing where it simply succeeded."""
+    if result.interrupted:
+        return f"Interrupted after {result.duration:.1f} s; ended together with everything it had started."
+    if result.timed_out:
+        return (
+            f"The command timed out after {timeout:g} s and was ended together with everything it had started. "
+            "Give a larger `timeout` (milliseconds, at most 600000) if it needs longer."
+        )
+    if result.signal is not None:
+        return f"Killed by {result.signal} after {result.duration:.1f} s."
+    if result.exit_code:
+        return f"Exit code {result.exit_code}{_signal_meant(result.exit_code)} after {result.duration:.1f} s."
+    return ""
+
+
+def _signal_meant(exit_code: int) -> str:
+    """Shells report a signal that ended their last command as 128 + its number."""
+    try:
+        return f" (128 + {signal.Signals(exit_code - 128).name})" if exit_code > 128 else ""
+    except ValueError:
+        return ""
+
+
+def _summary(result: ProcessResult, timeout: float) -> str:
+    if result.interrupted:
+        return "interrupted"
+    if result.timed_out:
+        return f"timed out after {timeout:g} s"
+    return f"killed by {result.signal}" if result.signal else f"exit {result.exit_code}"
+
+
+def _failure(result: ProcessResult) -> FailureKind | None:
+    if result.interrupted:
+        return FailureKind.CANCELLED
+    if result.timed_out:
+        return FailureKind.TIMEOUT
+    return FailureKind.TOOL_ERROR if result.signal else None
+
+
+def _data(result: ProcessResult) -> JsonObject:
+    return {
+        "stdout": _stream(result.stdout, result.shown),
+        "stderr": _stream(result.stderr, result.shown),
+        "exit_code": _exit_code(result),
+        "timed_out": result.timed_out,
+        "interrupted": result.interrupted,
+        "isImage": False,
+    }
+
+
+def _exit_code(result: ProcessResult) -> int | None:
+    if result.signal is None:
+        return result.exit_code
+    number = result.signal.removeprefix("signal ")
+    return 128 + (int(number) if number.isdigit() else signal.Signals[number].value)
+
+
+def _stream(stream: Captured, shown: Shown) -> str:
+    if stream.is_whole:
+        return stream.text
+    where = f"; stdout and stderr are in {shown.file}" if shown.file else ""
+    return f"{stream.text}\n[… cut: {stream.total:,} bytes in all{where} …]"
+
+
+def _further_notes(result: ProcessResult) -> list[str]:
+    notes: list[str] = []
+    if result.left_running:
+        processes = "process" if result.left_running == 1 else "processes"
+        notes.append(f"{result.left_running} {processes} still running; they are ended when mcode ends.")
+    if result.shown.not_text:
+        notes.append(f"{result.shown.not_text:,} bytes of the output are not UTF-8 and stand as U+FFFD.")
+    if result.shown.file_problem:
+        place = result.shown.file or "the whole output"
+        notes.append(f"The file for {place} is not complete: {result.shown.file_problem}.")
+    for name, stream in (("stdout", result.stdout), ("stderr", result.stderr)):
+        if not stream.is_whole:
+            notes.append(f"Programs get only the beginning of {name}: it has {stream.total:,} bytes.")
+    return notes
+
+
+def _to_line_end(text: str) -> str:
+    end = text.rfind("\n")
+    return text[:end] if end >= 0 and len(text) - end < _NEAR else text
+
+
+def _from_line_start(text: str) -> str:
+    start = text.find("\n")
+    return text[start + 1 :] if 0 <= start < _NEAR else text
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
