@@ -1,0 +1,124 @@
+"""Reading all settings of one start, the strongest source first. Bad files become problems, no exceptions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcode.config.git_index import is_tracked
+from mcode.config.merge import merge
+from mcode.config.plain_file import resolve
+from mcode.config.read_settings import SettingsFile, read_file, read_text
+from mcode.config.repository import find_repository
+from mcode.config.restrict import ignored_notice, restrict
+from mcode.config.settings import Problem, Settings, Source
+from mcode.config.written_rules import read_marks, rule_mark
+
+if TYPE_CHECKING:
+    from mcode.config.places import Places
+    from mcode.config.repository import Repository
+    from mcode.config.settings import RuleText
+
+SETTING_SOURCES = frozenset({"user", "project", "local"})
+"""What `--setting-sources` can name."""
+
+OWN, CLAUDE = ".mcode", ".claude"
+LOCAL_NAME = "settings.local.json"
+
+
+def load_settings(
+    places: Places,
+    start: Path,
+    *,
+    flag: str | None = None,
+    sources: frozenset[str] = SETTING_SOURCES,
+    trusted: bool = False,
+) -> Settings:
+    """Read and merge every file.
+
+    `start` is absolute and resolved. `flag` is the argument of `--settings`: JSON, or the path of a file.
+    `sources` are the scopes to read besides managed files and the flag. `trusted` says whether the folder's
+    own files may grant something. Starts no process and opens plain files only.
+    """
+    repository = find_repository(start)
+    root = repository.root if repository else start
+    files = [_read("managed", directory / "managed-settings.json", directory) for directory in places.managed]
+    if flag is not None:
+        files.append(_read_flag(flag, start))
+    users = [places.state / "settings.json", places.claude / "settings.json"]
+    own_files = {_identity(path) for path in users}
+    if "local" in sources:
+        paths = [root / OWN / LOCAL_NAME, root / CLAUDE / LOCAL_NAME]
+        files += [_read("local", path, start, trusted=trusted) for path in paths]
+    if "project" in sources:
+        # Started in the home directory, the folder's files are the user's own and are read as such.
+        paths = [start / directory / "settings.json" for directory in (OWN, CLAUDE)]
+        paths = [path for path in paths if _identity(path) not in own_files]
+        files += [_read("project", path, start, trusted=trusted) for path in paths]
+    if "user" in sources:
+        files += [_read("user", path, path.parent) for path in users]
+    written = _WrittenByMcode(places, root, repository)
+    restricted = [restrict(file, written) for file in files]
+    problems = [*ignored_notice(restricted), *written.problems]
+    return merge([file for file, _ in restricted], start, places.home, problems)
+
+
+def local_settings_file(start: Path) -> Path:
+    """Where rules that the user allows always are kept: in the main checkout, or in `start` outside any."""
+    repository = find_repository(start)
+    return (repository.root if repository else start) / OWN / LOCAL_NAME
+
+
+def _read(scope: str, path: Path, base: Path, *, trusted: bool = True) -> SettingsFile:
+    loud = path.parent.name == OWN or "claude" not in str(path.parent).lower()
+    return read_file(Source(scope, path, base, trusted), path, loud=loud)
+
+
+def _read_flag(flag: str, start: Path) -> SettingsFile:
+    if flag.lstrip().startswith("{"):
+        return read_text(Source("flag", None, start, trusted=True), flag, loud=True)
+    path = start / Path(flag).expanduser()
+    source = Source("flag", path, path.parent, trusted=True)
+    file = read_file(source, path, loud=False)
+    if file.found or file.problems:
+        return file
+    text = "--settings names this file, but there is none; it is skipped, all other files count"
+    return SettingsFile(source, problems=(Problem(path, "", text, "error"),))
+
+
+def _identity(path: Path) -> Path:
+    try:
+        return resolve(path)
+    except OSError:
+        return path
+
+
+class _WrittenByMcode:
+    """Tells which allow rules of the local file mcode wrote for this very folder. Reads only when asked."""
+
+    def __init__(self, places: Places, root: Path, repository: Repository | None) -> None:
+        self.problems: list[Problem] = []
+        self._record = places.written_rules_file
+        self._root = root
+        self._repository = repository
+        self._marks: frozenset[str] | None = None
+
+    def __call__(self, rule: RuleText) -> bool:
+        path = rule.source.path
+        if path is None or path.parent.name != OWN:
+            return False
+        if self._marks is None:
+            self._marks = self._read_marks(path)
+        return rule_mark(rule.behavior, rule.text) in self._marks
+
+    def _read_marks(self, path: Path) -> frozenset[str]:
+        git = self._repository.git if self._repository else None
+        if git is not None and is_tracked(git, f"{OWN}/{LOCAL_NAME}"):
+            text = "git tracks this file, so its allow rules count as the repository's, not as yours"
+            self.problems.append(Problem(path, "permissions.allow", text, "warning"))
+            return frozenset()
+        marks, fault = read_marks(self._record, self._root)
+        if fault:
+            text = f"the record of the rules that you allowed always {fault}, so none of them counts"
+            self.problems.append(Problem(self._record, "", text, "error"))
+        return marks
