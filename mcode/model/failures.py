@@ -186,8 +186,9 @@ def explain_no_stream(endpoint: Endpoint, status: int, content_type: str, body: 
 
 def explain_redirect(endpoint: Endpoint, status: int, target: str) -> Failure:
     """Redirects are not followed: they would carry the credential to another address."""
+    where = endpoint.clean(target) or "it does not say which"
     text = (
-        f"{endpoint.name} points to another address ({status}): {endpoint.clean(target) or 'it does not say'}. "
+        f"{endpoint.name} points to another address ({status}): {where}. "
         f"The credential goes only to the configured one. {UNCHANGED} "
         "If you trust that address, make it the base URL."
     )

@@ -160,7 +160,7 @@ class MessageAssembler:
             complete=not problem,
             problem=problem,
             ended=ended,
-            failure=failure,
+            failure=None if ended else failure,
             unknown=tuple(sound(event) for event in self._unknown),
         )
 
@@ -243,7 +243,9 @@ class MessageAssembler:
         if self._head is None:
             return "nothing came" if not self._blocks else "it came without a start"
         if not self._stopped:
-            return "the stream ended before the message did" if failure is None else "the stream broke off"
+            if failure is None:
+                return "the stream ended before the message did"
+            return f"the stream broke off ({failure.type})" if failure.type else "the stream broke off"
         for block in self._blocks:
             if not block.closed:
                 return f"block {block.position} never ended"

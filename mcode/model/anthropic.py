@@ -1,0 +1,366 @@
+"""Carries requests to a Messages endpoint with the anthropic SDK; the only file that imports it.
+
+The SDK makes the connection, the headers and the status errors. It does not retry (`retry` does, visibly), does not
+follow redirects, reads no credential of its own, and does not touch the body or the events: both pass as they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from mcode import jsontext
+from mcode.model import failures
+from mcode.model.client import Failure, FailureClass, ModelFailure, ModelInfo
+from mcode.model.profiles import HeaderStyle
+from mcode.model.reading import count_field, is_object, objects_in, text_field
+from mcode.model.sse import BrokenStreamError, EventDecoder
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from anthropic import AsyncAnthropic, AsyncStream
+
+    from mcode.jsontext import JsonObject, JsonValue
+    from mcode.model.profiles import Profile
+
+CONNECT_LIMIT = 10.0
+"""Seconds for a connection to be made."""
+
+LIST_LIMIT = 15.0
+"""Seconds for one page of the model list."""
+
+LIST_PAGES = 5
+"""Pages of the model list that are read at most."""
+
+CLOSE_LIMIT = 0.5
+"""Seconds that the end of a finished stream, or a closing connection, is waited for."""
+
+KEPT_START = 2000
+"""Bytes at the start of an answer that are kept to say what it was, should it hold no event."""
+
+PLACEHOLDER = "none"
+"""Sent where no credential is set: without one the SDK would look for the user's own elsewhere."""
+
+SECRET_WORDS = ("auth", "key", "token", "secret", "cookie")
+"""A custom header with one of these in its name holds a secret."""
+
+
+def preload() -> None:
+    """Import the SDK: seconds of CPU, so let a thread do it while other things load."""
+    import anthropic
+
+    del anthropic
+
+
+class AnthropicClient:
+    """A `ModelClient` for one endpoint. Safe to make before the SDK is loaded."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        credential: str | None,
+        *,
+        source: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`credential` is the only one that is ever sent; `source` names where it came from, for texts."""
+        self._profile = profile
+        self._credential = credential
+        self._custom = _custom_headers(os.environ if environment is None else environment)
+        secrets = [value for name, value in self._custom.items() if _is_secret(name)]
+        self._endpoint = failures.Endpoint(
+            name=profile.name,
+            url=f"{profile.base_url.split('://')[0]}://{profile.name}/v1/messages",
+            credential=source if credential else "",
+            secrets=tuple(sorted(filter(None, [credential, *secrets]), key=len, reverse=True)),
+        )
+        self._client: AsyncAnthropic | None = None
+        self._opening = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        """Host, port and path of the endpoint."""
+        return self._profile.name
+
+    @property
+    def profile(self) -> Profile:
+        """How the endpoint is talked to."""
+        return self._profile
+
+    async def stream(self, body: JsonObject) -> AsyncIterator[JsonObject]:
+        """Send the body, byte for byte as `jsontext.dump` writes it, and yield the raw events.
+
+        Ends where the answer ends, whether it was whole or not. Raises ModelFailure, also for an error event.
+        """
+        stream = await self._send(self._content(body))
+        try:
+            async for event in self._events(stream):
+                yield event
+        finally:
+            await _close(stream)
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        """The endpoint's models, with windows where it tells them. Raises ModelFailure."""
+        models: list[ModelInfo] = []
+        query: JsonObject = {"limit": 1000}
+        for _ in range(LIST_PAGES):
+            page = await self._get("/v1/models", query)
+            models.extend(info for item in objects_in(_list_of(page)) if (info := _model_info(item)).id)
+            last = text_field(page, "last_id")
+            if not last or not is_object(page) or page.get("has_more") is not True:
+                break
+            query = {"limit": 1000, "after_id": last}
+        return tuple(models)
+
+    async def close(self) -> None:
+        """Close idle connections; the client can be used again."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _send(self, content: bytes) -> AsyncStream[object]:
+        """Post the body and wait for the status of the answer."""
+        limit = self._profile.first_event_limit
+        try:
+            client = await self._open()
+            from anthropic import AsyncStream
+
+            async with asyncio.timeout(limit):
+                return await client.post(
+                    "/v1/messages",
+                    cast_to=object,
+                    content=content,
+                    stream=True,
+                    stream_cls=AsyncStream[object],
+                )
+        except TimeoutError:
+            raise ModelFailure(failures.explain_silence(self._endpoint, limit, started=False)) from None
+        except Exception as error:
+            raise ModelFailure(self._explain(error, started=False)) from error
+
+    async def _events(self, stream: AsyncStream[object]) -> AsyncIterator[JsonObject]:
+        response = stream.response
+        decoder = EventDecoder()
+        start = b""
+        events = 0
+        patience = _Patience(self._profile, self._endpoint)
+        chunks = response.aiter_bytes()
+        while True:
+            try:
+                async with asyncio.timeout(patience.left()):
+                    chunk = await anext(chunks, None)
+                found = decoder.feed(chunk) if chunk is not None else ()
+            except TimeoutError:
+                raise ModelFailure(patience.failure()) from None
+            except Exception as error:
+                raise ModelFailure(self._explain(error, started=events > 0)) from error
+            if chunk is None:
+                break
+            if len(start) < KEPT_START:
+                start += chunk[:KEPT_START]
+            for event in found:
+                events += 1
+                patience.saw(event)
+                if event["type"] == "error":
+                    raise ModelFailure(
+                        failures.explain_answer(self._endpoint, 200, event, _headers(response))
+                    )
+                yield event
+            if patience.finished:
+                await _drain(chunks)
+                return
+        if not events:
+            raise ModelFailure(self._explain_no_stream(response, start))
+
+    async def _get(self, path: str, query: JsonObject) -> JsonValue:
+        try:
+            client = await self._open()
+            async with asyncio.timeout(LIST_LIMIT):
+                return await client.get(path, cast_to=object, options={"params": query})
+        except TimeoutError:
+            raise ModelFailure(failures.explain_silence(self._endpoint, LIST_LIMIT, started=False)) from None
+        except Exception as error:
+            raise ModelFailure(self._explain(error, started=False)) from error
+
+    async def _open(self) -> AsyncAnthropic:
+        """The SDK's client; made in a thread, since the import and the certificates take their time."""
+        async with self._opening:
+            if self._client is None:
+                if self._credential and not _can_be_sent(self._credential):
+                    raise ModelFailure(self._unusable_credential())
+                self._client = await asyncio.to_thread(self._make_client)
+            return self._client
+
+    def _make_client(self) -> AsyncAnthropic:
+        import anthropic
+
+        limit = self._profile.first_event_limit
+        timeout = anthropic.Timeout(connect=CONNECT_LIMIT, read=limit + 30, write=60.0, pool=CONNECT_LIMIT)
+        http = anthropic.DefaultAsyncHttpxClient(
+            timeout=timeout, follow_redirects=False, trust_env=not self._profile.is_local
+        )
+        return anthropic.AsyncAnthropic(
+            api_key=self._credential or PLACEHOLDER,
+            base_url=self._profile.base_url,
+            max_retries=0,
+            timeout=timeout,
+            open_telemetry=False,
+            http_client=http,
+            default_headers=self._headers(anthropic.Omit()),
+        )
+
+    def _headers(self, omit: Any) -> dict[str, str]:
+        """Headers that stand above what ANTHROPIC_CUSTOM_HEADERS says: exactly one credential, and the version."""
+        headers: dict[str, Any] = {}
+        if self._profile.api_version is not None:
+            headers["anthropic-version"] = self._profile.api_version
+        if self._credential is None and any(name in ("authorization", "x-api-key") for name in self._custom):
+            return headers  # the user's custom header is the credential
+        credential = self._credential or PLACEHOLDER
+        style = self._profile.header_style
+        headers["Authorization"] = omit if style is HeaderStyle.KEY else f"Bearer {credential}"
+        headers["x-api-key"] = omit if style is HeaderStyle.BEARER else credential
+        return headers
+
+    def _content(self, body: JsonObject) -> bytes:
+        try:
+            return jsontext.dump(body).encode()
+        except ValueError as error:
+            text = (
+                f"The request to {self.name} holds what cannot be written as JSON: {error}. Nothing was sent. "
+                "Go back before the message that brought it, with /rewind, or begin anew with /clear."
+            )
+            raise ModelFailure(Failure(FailureClass.STOP, text, type="request")) from None
+
+    def _unusable_credential(self) -> Failure:
+        source = self._endpoint.credential or "the settings"
+        text = (
+            f"The credential from {source} for {self.name} holds a blank, a line break or another character that "
+            "no header can carry. Nothing was sent. Set it again, without quotes and line ends."
+        )
+        return Failure(FailureClass.STOP, text, type="credential")
+
+    def _explain(self, error: Exception, *, started: bool) -> Failure:
+        if isinstance(error, ModelFailure):
+            return error.failure
+        if isinstance(error, BrokenStreamError):
+            text = f"{self.name} sent {error}. {failures.UNCHANGED} Send the message again."
+            return Failure(FailureClass.CUT if started else FailureClass.RETRY, text, type="broken_stream")
+        import anthropic
+
+        if not isinstance(error, anthropic.APIStatusError):
+            return failures.explain_exception(self._endpoint, error, started=started)
+        headers = _headers(error.response)
+        if 300 <= error.status_code < 400:
+            return failures.explain_redirect(self._endpoint, error.status_code, headers.get("location", ""))
+        return failures.explain_answer(self._endpoint, error.status_code, error.body, headers)
+
+    def _explain_no_stream(self, response: Any, start: bytes) -> Failure:
+        text = start.decode(errors="replace")
+        content_type = _headers(response).get("content-type", "")
+        try:
+            body = jsontext.parse(text)
+        except ValueError:
+            body = None
+        if is_object(body) and body.get("error"):
+            return failures.explain_answer(self._endpoint, 200, body, _headers(response))
+        return failures.explain_no_stream(self._endpoint, response.status_code, content_type, text)
+
+
+class _Patience:
+    """How long the next piece of a stream may take. Every byte is a sign of life; only content ends the first wait."""
+
+    def __init__(self, profile: Profile, endpoint: failures.Endpoint) -> None:
+        self._profile = profile
+        self._endpoint = endpoint
+        self._loop = asyncio.get_running_loop()
+        total = profile.total_limit
+        self._deadline = None if total is None else self._loop.time() + total
+        self._started = False
+        self._content = False
+        self.finished = False
+        """True once `message_stop` came."""
+
+    def saw(self, event: JsonObject) -> None:
+        kind = event["type"]
+        self._started = True
+        self._content = self._content or kind.startswith("content_block")
+        self.finished = self.finished or kind == "message_stop"
+
+    def left(self) -> float:
+        """Seconds."""
+        if self._deadline is None:
+            return self._quiet_limit()
+        return max(min(self._quiet_limit(), self._deadline - self._loop.time()), 0)
+
+    def failure(self) -> Failure:
+        """The failure that the limit just met stands for."""
+        total = self._profile.total_limit
+        if total is not None and self._deadline is not None and self._loop.time() >= self._deadline:
+            return failures.explain_silence(self._endpoint, total, started=self._started, total=True)
+        return failures.explain_silence(self._endpoint, self._quiet_limit(), started=self._started)
+
+    def _quiet_limit(self) -> float:
+        return self._profile.idle_limit if self._content else self._profile.first_event_limit
+
+
+async def _drain(chunks: AsyncIterator[bytes]) -> None:
+    """Read the end of a finished answer, so that its connection can serve the next request."""
+    with suppress(Exception):
+        async with asyncio.timeout(CLOSE_LIMIT):
+            async for _ in chunks:
+                pass
+
+
+async def _close(stream: AsyncStream[object]) -> None:
+    """Drop the connection unless the answer was read to its end; never raises, never hangs."""
+    with suppress(Exception):
+        async with asyncio.timeout(CLOSE_LIMIT):
+            await stream.response.aclose()
+
+
+def _headers(response: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}
+
+
+def _custom_headers(environment: Mapping[str, str]) -> dict[str, str]:
+    """ANTHROPIC_CUSTOM_HEADERS, which the SDK adds to every request; names in lower case."""
+    lines = environment.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
+    pairs = (line.partition(":") for line in lines if ":" in line)
+    return {name.strip().lower(): value.strip() for name, _, value in pairs if value.strip()}
+
+
+def _is_secret(name: str) -> bool:
+    return any(word in name for word in SECRET_WORDS)
+
+
+def _can_be_sent(credential: str) -> bool:
+    return credential.isascii() and credential.isprintable() and " " not in credential
+
+
+def _list_of(page: JsonValue) -> JsonValue:
+    if not is_object(page):
+        return page
+    return page.get("data") or page.get("models")
+
+
+def _model_info(item: JsonObject) -> ModelInfo:
+    """One entry of a list, in Anthropic's words, llama.cpp's, vLLM's, OpenRouter's or LM Studio's."""
+    meta = item.get("meta")
+    windows = (
+        count_field(meta, "n_ctx"),
+        count_field(item, "max_input_tokens"),
+        count_field(item, "max_model_len"),
+        count_field(item, "context_length"),
+        count_field(item, "loaded_context_length"),
+        count_field(item, "max_context_length"),
+    )
+    return ModelInfo(
+        id=text_field(item, "id") or text_field(item, "name"),
+        window=next((window for window in windows if window), None),
+        max_tokens=count_field(item, "max_tokens") or count_field(item, "max_output_tokens") or None,
+        display_name=text_field(item, "display_name") or text_field(item, "name"),
+    )
