@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from mcode.builtins.bash_report import report
+from mcode.builtins.bash_report import report, room_for_output
 from mcode.builtins.description import read_description
 from mcode.call import FailureKind
 from mcode.process import ProcessResult, ProcessSpec, find_program, run_process
@@ -69,7 +69,6 @@ class Bash(Tool):
         """`environment_for` gives the whole environment of a call; the user may let asked ones see more."""
         self.description = read_description("bash")
         self._environment_for = environment_for
-        self._shown_limit = output_limit
         self.output_limit = output_limit
         self._bash: Path | None = None
 
@@ -101,7 +100,7 @@ class Bash(Tool):
             env={**self._environment_for(services.call), **_report_directory()},
             timeout=seconds,
             output_limit=DATA_LIMIT,
-            shown_limit=self._shown_limit,
+            shown_limit=room_for_output(self.output_limit),
             spill=services.spill_path(".txt"),
             extra_variable="MCODE_DIRECTORY_REPORT",
         )
@@ -110,14 +109,14 @@ class Bash(Tool):
         except asyncio.CancelledError as cancelled:
             match cancelled.args:
                 case (ProcessResult() as so_far,):
-                    cancelled.args = (report(so_far, seconds, self._shown_limit, notes),)
+                    cancelled.args = (report(so_far, seconds, self.output_limit, notes),)
                 case _:
                     pass
             raise
         except (OSError, ValueError) as error:
             return _failure(_explain(error, spec))
         notes += _follow(result.extra, workspace)
-        return report(result, seconds, self._shown_limit, notes)
+        return report(result, seconds, self.output_limit, notes)
 
     def _find_bash(self, workspace: Workspace) -> str:
         """Find the shell once, outside the workspace; returns why not, or nothing."""
@@ -172,28 +171,25 @@ def _return_if_gone(workspace: Workspace) -> tuple[str, ...]:
 
 
 def _follow(reported: bytes, workspace: Workspace) -> tuple[str, ...]:
-    """Take over the directory in which the shell ended, if it is inside the workspace; says so if not."""
+    """Take over the directory in which the shell ended, if it is inside the workspace; says so if not.
+
+    Nothing is reported by a shell that was killed or replaced itself: the directory then stays as it was.
+    """
     if not reported:
         return ()
     path = Path(os.fsdecode(reported.removesuffix(b"\n")))
-    try:
-        inside = path.is_absolute() and path.is_dir() and _is_inside(path, workspace.roots)
-    except (OSError, ValueError):
-        return ()
-    if inside:
+    if path.is_absolute() and path.is_dir() and _is_inside(path, workspace.roots):
         workspace.current = path
         return ()
     workspace.current = workspace.start
-    where = f"{path}, which is not a directory inside the workspace"
+    where = f"{path}, which is outside the workspace" if path.is_absolute() else "a directory that is gone"
     return (f"The command ended in {where}; the next one starts in {workspace.start}.",)
 
 
 def _is_inside(path: Path, roots: tuple[Path, ...]) -> bool:
     """Compare by identity, since a file system may know a directory by several spellings."""
-    resolved = path.resolve()
-    return any(
-        root.samefile(place) for root in roots if root.is_dir() for place in (resolved, *resolved.parents)
-    )
+    places = (path.resolve(), *path.resolve().parents)
+    return any(root.samefile(place) for root in roots if root.is_dir() for place in places)
 
 
 def _explain(error: OSError | ValueError, spec: ProcessSpec) -> str:

@@ -26,7 +26,7 @@ def report(result: ProcessResult, timeout: float, limit: int, notes: tuple[str, 
 
     The text is cut here, where head and tail of the output are known: `fit` finds nothing left to cut.
     """
-    output = shown_text(result.shown, limit - min(_FOR_THE_REST, limit // 4))
+    output = shown_text(result.shown, room_for_output(limit))
     ending = _ending(result, timeout)
     text = "\n\n".join(part for part in (output or "(no output)", ending) if part)
     return ToolResult(
@@ -37,6 +37,11 @@ def report(result: ProcessResult, timeout: float, limit: int, notes: tuple[str, 
         notes=(*notes, *_further_notes(result)),
         spill=result.shown.file,
     )
+
+
+def room_for_output(limit: int) -> int:
+    """Characters of output that go into a text of `limit` characters."""
+    return limit - min(_FOR_THE_REST, limit // 4)
 
 
 def shown_text(shown: Shown, limit: int) -> str:
@@ -55,17 +60,21 @@ def shown_text(shown: Shown, limit: int) -> str:
 def _ending(result: ProcessResult, timeout: float) -> str:
     """How the command ended; nothing where it simply succeeded."""
     if result.interrupted:
-        return f"Interrupted after {result.duration:.1f} s; ended together with everything it had started."
+        return f"Interrupted after {_seconds(result)}; ended together with everything it had started."
     if result.timed_out:
         return (
             f"The command timed out after {timeout:g} s and was ended together with everything it had started. "
             "Give a larger `timeout` (milliseconds, at most 600000) if it needs longer."
         )
     if result.signal is not None:
-        return f"Killed by {result.signal} after {result.duration:.1f} s."
+        return f"Killed by {result.signal} after {_seconds(result)}."
     if result.exit_code:
-        return f"Exit code {result.exit_code}{_signal_meant(result.exit_code)} after {result.duration:.1f} s."
+        return f"Exit code {result.exit_code}{_signal_meant(result.exit_code)} after {_seconds(result)}."
     return ""
+
+
+def _seconds(result: ProcessResult) -> str:
+    return f"{result.duration:.2f} s" if result.duration < 1 else f"{result.duration:.1f} s"
 
 
 def _signal_meant(exit_code: int) -> str:
@@ -120,10 +129,10 @@ def _stream(stream: Captured, shown: Shown) -> str:
 def _further_notes(result: ProcessResult) -> list[str]:
     notes: list[str] = []
     if result.left_running:
-        processes = "process" if result.left_running == 1 else "processes"
-        notes.append(f"{result.left_running} {processes} still running; they are ended when mcode ends.")
+        running = "1 process" if result.left_running == 1 else f"{result.left_running} processes"
+        notes.append(f"{running} still running; what still runs when mcode ends is ended with it.")
     if result.shown.not_text:
-        notes.append(f"{result.shown.not_text:,} bytes of the output are not UTF-8 and stand as U+FFFD.")
+        notes.append(f"Not UTF-8, and shown as U+FFFD: {result.shown.not_text:,} byte(s) of the output.")
     if result.shown.file_problem:
         place = result.shown.file or "the whole output"
         notes.append(f"The file for {place} is not complete: {result.shown.file_problem}.")
