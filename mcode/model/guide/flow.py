@@ -1,0 +1,78 @@
+"""What one turn of the guide is made of: the request, what came back so far, and how to answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.model.guide.reading import reason_of, was_denied, was_stopped
+from mcode.model.script import Reply, reply, use
+
+if TYPE_CHECKING:
+    from mcode.jsontext import JsonObject
+    from mcode.model.script import RequestView, Result
+
+GO_ON = "\n\nType `next` to go on."
+
+
+class Flow:
+    """One turn: begun by the user's message, gone on with by the results of the guide's own calls."""
+
+    def __init__(self, view: RequestView, opening: str = "") -> None:
+        """`opening`: what stands before the first words of the turn."""
+        self.view = view
+        self.results = view.turn_results
+        """The results of this turn's calls so far, in order."""
+        self._opening = opening
+
+    @property
+    def begins(self) -> bool:
+        """True where nothing was called yet in this turn."""
+        return not self.results
+
+    @property
+    def last(self) -> Result:
+        """The newest result. Only where the turn does not begin."""
+        return self.results[-1]
+
+    def call(self, words: str, tool: str, arguments: JsonObject, without: str = "") -> Reply:
+        """Say something and call a tool; where this session has no such tool, say `without` or that."""
+        if tool in self.view.tool_names:
+            return reply(self._opened(words), use(tool, arguments))
+        missing = (
+            without or f"This session has no `{tool}` tool (a rule may hide it), so I leave this out.{GO_ON}"
+        )
+        return self.say(missing)
+
+    def say(self, words: str) -> Reply:
+        """Say something; the turn ends with it."""
+        return reply(self._opened(words))
+
+    def trouble(self, unchanged: str) -> str:
+        """Why the newest call brought nothing, kindly. `unchanged` says what is as it was."""
+        if was_denied(self.last):
+            return (
+                f"The answer was no, and that is fine: the call did not run. {unchanged} "
+                "A model is told so, in the same words that I got, and has to go another way:\n\n"
+                f"> {reason_of(self.last)}"
+            )
+        if was_stopped(self.last):
+            return f"You stopped that. {unchanged}\n\n> {reason_of(self.last)}"
+        return (
+            f"That did not work, and nothing is lost: a failed call is just another result that a model reads. "
+            f"{unchanged} The tool said:\n\n> {reason_of(self.last)}"
+        )
+
+    def _opened(self, words: str) -> str:
+        return f"{self._opening}\n\n{words}" if self._opening and self.begins else words
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 file`, `1,234 files`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def quoted_names(names: tuple[str, ...], limit: int = 6) -> str:
+    """The first few names in code quotes, and how many more there are."""
+    shown = ", ".join(f"`{name}`" for name in names[:limit])
+    rest = len(names) - limit
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
