@@ -1,0 +1,114 @@
+"""Which of the user's hooks are meant by an event."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mcode.call import Call
+    from mcode.config.settings import HookHandler
+
+TOOL_EVENTS = frozenset({"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"})
+
+_WITHOUT_MATCHER = frozenset({"UserPromptSubmit", "Stop", "PostToolBatch"})
+"""Events that are about nothing a matcher could name."""
+
+_NAMES_ONLY = re.compile(r"[\w\-,| ]+")
+
+_OTHER_NAMES = {"tool_search": "ToolSearch"}
+"""Names under which matchers may know a tool, beside its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    handler: HookHandler
+    names: frozenset[str] | None
+    """The exact names that match; None where a pattern or everything does."""
+    pattern: re.Pattern[str] | None
+
+    def matches(self, subject: str) -> bool:
+        if self.names is not None:
+            return subject in self.names or _OTHER_NAMES.get(subject) in self.names
+        if self.pattern is None:
+            return True
+        return any(self.pattern.search(name) for name in (subject, _OTHER_NAMES.get(subject)) if name)
+
+
+class HookTable:
+    """The hooks by event, with their matchers compiled."""
+
+    def __init__(self, handlers: Iterable[HookHandler], matches_rule: Callable[[str, Call], bool]) -> None:
+        """`matches_rule` says whether a call fits the permission rule of a hook's `if`."""
+        self._matches_rule = matches_rule
+        self._by_event: dict[str, list[_Entry]] = {}
+        self._spent: set[HookHandler] = set()
+        self.problems: list[str] = []
+        """Hooks that never run because of how they are written, in words."""
+        for handler in handlers:
+            if handler.unsupported is None:
+                self._add(handler)
+
+    def find(self, event: str, subject: str, call: Call | None = None) -> list[HookHandler]:
+        """The hooks to run now, identical ones once; those that run once a session are then spent."""
+        entries = self._by_event.get(event)
+        if entries is None:
+            return []
+        found: dict[tuple[object, ...], HookHandler] = {}
+        for entry in entries:
+            handler = entry.handler
+            if (
+                (handler.once and handler in self._spent)
+                or not entry.matches(subject)
+                or not self._fits(handler, call)
+            ):
+                continue
+            found.setdefault(_work(handler), handler)
+        self._spent.update(handler for handler in found.values() if handler.once)
+        return list(found.values())
+
+    def _add(self, handler: HookHandler) -> None:
+        try:
+            entry = _compile(handler)
+        except re.error as error:
+            self.problems.append(
+                f"The hook {handler.command!r} for {handler.event} in {handler.source} never runs: its matcher "
+                f"{handler.matcher!r} is not a valid pattern ({error})."
+            )
+            return
+        if handler.condition is not None and handler.event not in TOOL_EVENTS:
+            self.problems.append(
+                f"The hook {handler.command!r} for {handler.event} in {handler.source} never runs: `if` can only "
+                "be true of a call."
+            )
+            return
+        self._by_event.setdefault(handler.event, []).append(entry)
+
+    def _fits(self, handler: HookHandler, call: Call | None) -> bool:
+        return handler.condition is None or call is None or self._matches_rule(handler.condition, call)
+
+
+def _compile(handler: HookHandler) -> _Entry:
+    matcher = handler.matcher.strip()
+    if handler.event in _WITHOUT_MATCHER or matcher in {"", "*"}:
+        return _Entry(handler, None, None)
+    if _NAMES_ONLY.fullmatch(matcher):
+        names = frozenset(name.strip() for name in re.split(r"[,|]", matcher))
+        return _Entry(handler, names - {""}, None)
+    return _Entry(handler, None, re.compile(matcher))
+
+
+def _work(handler: HookHandler) -> tuple[object, ...]:
+    """What makes two hooks the same piece of work, wherever and for whatever matcher they are written."""
+    return (
+        handler.command,
+        handler.args,
+        handler.shell,
+        handler.timeout,
+        handler.condition,
+        handler.run_async,
+        handler.on_failure,
+    )

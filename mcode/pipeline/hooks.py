@@ -1,0 +1,322 @@
+"""The user's hooks: programs that may look at, change or stop what happens, at fixed points of a session.
+
+`HookRunner` has one method a point. Each runs the hooks that are meant, all at once, and merges their answers;
+where none is meant it returns at once. A hook that does not do its work decides nothing, unless the user has said
+that this blocks (`onFailure`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from mcode.events import Notice
+from mcode.pipeline.hook_match import HookTable
+from mcode.pipeline.hook_reply import UNCHANGED, Unchanged
+from mcode.pipeline.hook_round import Answer, HookRound, LastRun
+from mcode.pipeline.hook_text import HookTexts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from mcode.call import Call
+    from mcode.config.settings import HookHandler
+    from mcode.events import EventBus
+    from mcode.jsontext import JsonObject, JsonValue
+    from mcode.pipeline.hook_process import HookContext
+
+__all__ = [
+    "UNCHANGED",
+    "AfterCall",
+    "BeforeCall",
+    "HookRunner",
+    "LastRun",
+    "PermissionAnswer",
+    "PromptVerdict",
+    "Reaction",
+    "SessionContext",
+    "StopVerdict",
+]
+
+_RANK = {"allow": 1, "ask": 2, "defer": 3, "deny": 4}
+"""The strongest answer of several hooks wins."""
+
+_NO_REASON = "no reason was given"
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeCall:
+    """What the hooks say of a call that is about to be judged."""
+
+    behavior: Literal["allow", "ask", "deny"] | None = None
+    """None: they have no opinion. `allow` skips only the question; deny and ask rules still count."""
+    reason: str = ""
+    """For the model with `deny`, else for the user."""
+    arguments: JsonObject | None = None
+    """The whole new input; None where it stays."""
+    notes: tuple[str, ...] = ()
+    """For the model, whatever comes of the call."""
+    stop: str | None = None
+    """The turn ends, with this reason; `behavior` is `deny` then."""
+    name: str = ""
+    """The hook whose behavior it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAnswer:
+    """A hook's answer to a question that the user would have been asked."""
+
+    behavior: Literal["allow", "deny"]
+    message: str = ""
+    arguments: JsonObject | None = None
+    updated_permissions: list[JsonObject] = field(default_factory=list[dict[str, Any]])
+    """Changes of the rules that it wants with its answer."""
+    interrupt: bool = False
+    """With `deny`: the turn ends as well."""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AfterCall:
+    """What the hooks say of a call that has run."""
+
+    feedback: tuple[str, ...] = ()
+    """Objections for the model."""
+    replaced: JsonValue | Unchanged = UNCHANGED
+    """The result to put in place of the tool's."""
+    notes: tuple[str, ...] = ()
+    stop: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptVerdict:
+    """What the hooks say of a message that the user sends."""
+
+    blocked: str | None = None
+    """Why the message is dropped; for the user."""
+    notes: tuple[str, ...] = ()
+    stop: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionContext:
+    """What the hooks give a session that starts."""
+
+    notes: tuple[str, ...] = ()
+    title: str = ""
+    initial_message: str = ""
+    """A user's message to begin with, where no user is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopVerdict:
+    """What the hooks say of a turn that would end. How often they may is the caller's to count."""
+
+    reason_to_continue: str | None = None
+    """An instruction with which the model goes on."""
+    stop: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What the hooks say at a point that has no method of its own."""
+
+    blocked: str | None = None
+    notes: tuple[str, ...] = ()
+    stop: str | None = None
+
+
+NO_OPINION = BeforeCall()
+NOTHING_TO_ADD = AfterCall()
+
+
+class HookRunner:
+    """Runs the hooks of one session."""
+
+    def __init__(
+        self,
+        handlers: Iterable[HookHandler],
+        context: HookContext,
+        events: EventBus,
+        *,
+        matches_rule: Callable[[str, Call], bool],
+        spill: Callable[[str], Path],
+        mask: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        """Set the hooks up.
+
+        `matches_rule` says whether a call fits the permission rule of a hook's `if`; `spill` writes a text that
+        is too long for the model to a private file; `mask` hides secrets in what is emitted as events.
+        """
+        self._table = HookTable(handlers, matches_rule)
+        self._events = events
+        self._texts = HookTexts(spill, mask)
+        self._round = HookRound(context, events, self._texts)
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """Hooks that never run because of how they are written."""
+        return tuple(self._table.problems)
+
+    @property
+    def last_runs(self) -> Mapping[HookHandler, LastRun]:
+        """The last run of each hook that has run in this session."""
+        return self._round.last_runs
+
+    async def before_call(self, call: Call) -> BeforeCall:
+        """PreToolUse: ask the hooks whether a call may run, and with which input."""
+        handlers = self._table.find("PreToolUse", call.tool, call)
+        if not handlers:
+            return NO_OPINION
+        answers = await self._round.run("PreToolUse", call.tool, handlers, _about(call), call.id)
+        return _judge(answers)
+
+    async def permission_request(self, call: Call, suggestions: list[JsonObject]) -> PermissionAnswer | None:
+        """PermissionRequest: let a hook answer before the user is asked; None where none does."""
+        handlers = self._table.find("PermissionRequest", call.tool, call)
+        if not handlers:
+            return None
+        fields = {**_about(call), "permission_suggestions": suggestions}
+        del fields["tool_use_id"]
+        answers = await self._round.run("PermissionRequest", call.tool, handlers, fields, call.id)
+        return _answer_for_user(answers)
+
+    async def after_call(self, call: Call, response: JsonValue, duration: float) -> AfterCall:
+        """PostToolUse: show the hooks the result of a call that succeeded in `duration` seconds."""
+        return await self._after("PostToolUse", call, {"tool_response": response}, duration)
+
+    async def after_failure(self, call: Call, error: str, interrupted: bool, duration: float) -> AfterCall:
+        """PostToolUseFailure: show the hooks why a call failed."""
+        fields: JsonObject = {"error": error, "is_interrupt": interrupted}
+        return await self._after("PostToolUseFailure", call, fields, duration)
+
+    async def prompt_submitted(self, text: str) -> PromptVerdict:
+        """UserPromptSubmit: show the hooks what the user sends."""
+        reaction = await self.other("UserPromptSubmit", {"prompt": text})
+        return PromptVerdict(reaction.blocked, reaction.notes, reaction.stop)
+
+    async def session_started(self, source: str, model: str) -> SessionContext:
+        """SessionStart: gather what the hooks give the session. `source`: startup, resume, clear, compact, fork."""
+        handlers = self._table.find("SessionStart", source)
+        if not handlers:
+            return SessionContext()
+        fields: JsonObject = {"source": source, "model": model}
+        answers = await self._round.run("SessionStart", source, handlers, fields)
+        titles = [answer.reply.title for answer in answers if answer.reply.title]
+        messages = [answer.reply.initial_message for answer in answers if answer.reply.initial_message]
+        return SessionContext(_notes(answers), "".join(titles[-1:]), "\n\n".join(messages))
+
+    async def session_ended(self, reason: str) -> None:
+        """SessionEnd: let the hooks see the end; short, and hooks in the background are ended with it."""
+        await self.other("SessionEnd", {"reason": reason}, reason)
+        await self.close()
+
+    async def stop(self, last_message: str, active: bool) -> StopVerdict:
+        """Stop: let the hooks send the model back to work. `active`: they have done so in this turn already."""
+        fields: JsonObject = {"stop_hook_active": active, "last_assistant_message": last_message}
+        reaction = await self.other("Stop", fields)
+        return StopVerdict(reaction.blocked, reaction.stop, reaction.notes)
+
+    async def other(self, event: str, fields: JsonObject, subject: str = "") -> Reaction:
+        """Any event whose hooks can do no more than block, add context or stop; `subject` is what matchers see."""
+        handlers = self._table.find(event, subject)
+        if not handlers:
+            return Reaction()
+        answers = await self._round.run(event, subject, handlers, fields)
+        return Reaction(_objection(answers), _notes(answers), _stop(answers))
+
+    async def close(self) -> None:
+        """End the hooks that run in the background."""
+        await self._round.close()
+
+    def announce_problems(self) -> None:
+        """Tell the user of the hooks that never run."""
+        for problem in self._table.problems:
+            self._events.emit(Notice(problem, "warning"))
+
+    async def _after(self, event: str, call: Call, fields: JsonObject, duration: float) -> AfterCall:
+        handlers = self._table.find(event, call.tool, call)
+        if not handlers:
+            return NOTHING_TO_ADD
+        fields = {**_about(call), **fields, "duration_ms": round(duration * 1000)}
+        answers = await self._round.run(event, call.tool, handlers, fields, call.id)
+        replaced: JsonValue | Unchanged = UNCHANGED
+        for answer in answers:
+            if answer.reply.replaced is not UNCHANGED:
+                replaced = answer.reply.replaced
+        feedback = tuple(
+            answer.reply.blocked or f"{answer.name} objects; {_NO_REASON}"
+            for answer in answers
+            if answer.reply.blocked is not None
+        )
+        return AfterCall(feedback, replaced, _notes(answers), _stop(answers))
+
+
+def _about(call: Call) -> JsonObject:
+    fields: JsonObject = {"tool_name": call.tool, "tool_input": call.arguments, "tool_use_id": call.id}
+    if call.parent is not None:
+        fields["parent_tool_use_id"] = call.parent
+    return fields
+
+
+def _judge(answers: Sequence[Answer]) -> BeforeCall:
+    """Merge several opinions on a call: deny beats defer beats ask beats allow; the last new input wins."""
+    strongest, winners = 0, list[Answer]()
+    arguments: JsonObject | None = None
+    for answer in answers:
+        decision = "deny" if answer.reply.blocked is not None else answer.reply.decision
+        rank = _RANK[decision] if decision else 0
+        if rank > strongest:
+            strongest, winners = rank, []
+        if rank and rank == strongest:
+            winners.append(answer)
+        if answer.reply.arguments is not None:
+            arguments = answer.reply.arguments
+    stop = _stop(answers)
+    behavior = _BEHAVIORS[strongest]
+    reasons = [answer.reply.blocked or answer.reply.reason for answer in winners]
+    reason = "\n".join(dict.fromkeys(filter(None, reasons)))
+    name = winners[0].name if winners else ""
+    if stop is not None and behavior != "deny":
+        behavior, reason, name = "deny", stop, next(a.name for a in answers if a.reply.stop is not None)
+    if behavior == "deny":
+        arguments, reason = None, reason or f"blocked by the hook {name}; {_NO_REASON}"
+    return BeforeCall(behavior, reason, arguments, _notes(answers), stop, name)
+
+
+_BEHAVIORS: tuple[Literal["allow", "ask", "deny"] | None, ...] = (None, "allow", "ask", "ask", "deny")
+"""By rank. What a hook defers is asked: nobody takes a deferred call up later, and asking is what it is short of."""
+
+
+def _answer_for_user(answers: Sequence[Answer]) -> PermissionAnswer | None:
+    """The first denial, or else the first permission."""
+    given = [(answer.name, answer.reply.permission) for answer in answers if answer.reply.permission]
+    for behavior in ("deny", "allow"):
+        for name, reply in given:
+            if reply.behavior == behavior:
+                updates = list(reply.updated_permissions)
+                return PermissionAnswer(
+                    behavior, reply.message, reply.arguments, updates, reply.interrupt, name
+                )
+    return None
+
+
+def _objection(answers: Sequence[Answer]) -> str | None:
+    objections = [answer for answer in answers if answer.reply.blocked is not None]
+    if not objections:
+        return None
+    reasons = [answer.reply.blocked for answer in objections if answer.reply.blocked]
+    return "\n".join(dict.fromkeys(reasons)) or f"the hook {objections[0].name} blocks; {_NO_REASON}"
+
+
+def _notes(answers: Sequence[Answer]) -> tuple[str, ...]:
+    return tuple(answer.reply.context for answer in answers if answer.reply.context)
+
+
+def _stop(answers: Sequence[Answer]) -> str | None:
+    for answer in answers:
+        if answer.reply.stop is not None:
+            return answer.reply.stop or f"the hook {answer.name} stopped the turn"
+    return None
