@@ -168,8 +168,8 @@ class MessageAssembler:
         if self._head is not None:
             self._blame("a second message began inside it")
             return
-        if self._blocks:
-            self._blame("its start came after its content")
+        if self._blocks or self._tail:
+            self._blame("its start came after other parts of it")
         message = event.get("message")
         self._head = message if is_object(message) else {}
         self._count(self._head.get("usage"))
@@ -180,6 +180,7 @@ class MessageAssembler:
             self._blame("a block began without an index or content")
             self._unknown.append(event)
             return ()
+        self._expect_content()
         before = self._by_index.get(index)
         if before is not None and not before.closed:
             self._blame(f"block {index} began again before it had ended")
@@ -195,6 +196,7 @@ class MessageAssembler:
             self._blame(f"a piece came for block {index!r}, which was not open"[:120])
             self._unknown.append(event)
             return ()
+        self._expect_content()
         try:
             text = block.grow(change)
         except MisplacedDelta:
@@ -233,6 +235,10 @@ class MessageAssembler:
                 self._usage[key] = max(before, value)
             elif value is not None or before is None:
                 self._usage[key] = value
+
+    def _expect_content(self) -> None:
+        if "stop_reason" in self._tail:
+            self._blame("content came after its stop reason")
 
     def _blame(self, fault: str) -> None:
         self._fault = self._fault or fault

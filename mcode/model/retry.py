@@ -54,20 +54,16 @@ class Surroundings:
     """A number from 0 to 1."""
 
 
-def _ignore(_: object) -> None:
-    """What happens is told to nobody."""
-
-
 async def complete(
     client: ModelClient,
     body: JsonObject,
     *,
-    on_event: Callable[[JsonObject], None] = _ignore,
-    on_delta: Callable[[Delta], None] = _ignore,
-    on_attempt: Callable[[int], None] = _ignore,
-    on_superseded: Callable[[AssembledMessage], None] = _ignore,
-    on_retry: Callable[[RetryScheduled], None] = _ignore,
-    on_cancelled: Callable[[AssembledMessage], None] = _ignore,
+    on_event: Callable[[JsonObject], None] | None = None,
+    on_delta: Callable[[Delta], None] | None = None,
+    on_attempt: Callable[[int], None] | None = None,
+    on_superseded: Callable[[AssembledMessage], None] | None = None,
+    on_retry: Callable[[RetryScheduled], None] | None = None,
+    on_cancelled: Callable[[AssembledMessage], None] | None = None,
     used_ids: Collection[str] = (),
     calls_on_end_turn: bool = False,
     repair: Repair | None = None,
@@ -88,15 +84,16 @@ async def complete(
         client,
         body,
         new_assembler=lambda: MessageAssembler(used_ids=used_ids, calls_on_end_turn=calls_on_end_turn),
-        on_event=on_event,
-        on_delta=on_delta,
+        on_event=on_event or _ignore,
+        on_delta=on_delta or _ignore,
         repair=repair,
         policy=policy or RetryPolicy(),
         around=surroundings or Surroundings(),
     )
     try:
         while True:
-            on_attempt(trip.attempt)
+            if on_attempt is not None:
+                on_attempt(trip.attempt)
             message = await trip.try_once()
             failure = message.failure
             if failure is None:
@@ -104,13 +101,14 @@ async def complete(
             delay = trip.plan(failure)
             if delay is None:
                 return trip.give_up(failure)
-            if trip.shown:
+            if on_superseded is not None and trip.shown:
                 on_superseded(message)
-            on_retry(trip.scheduled(failure, delay))
+            if on_retry is not None:
+                on_retry(trip.scheduled(failure, delay))
             await trip.around.sleep(delay)
             trip.attempt += 1
     except asyncio.CancelledError:
-        if (arrived := trip.arrived()) is not None:
+        if on_cancelled is not None and (arrived := trip.arrived()) is not None:
             on_cancelled(arrived)
         raise
 
@@ -235,3 +233,7 @@ class _RoundTrip:
     def _cut(self, problem: str) -> Failure:
         text = f"The answer of {self.client.name} could not be used: {problem}. {UNCHANGED} Send the message again."
         return Failure(FailureClass.CUT, text, type="broken_stream")
+
+
+def _ignore(_: object) -> None:
+    """Nobody is told."""
