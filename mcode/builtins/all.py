@@ -1,0 +1,35 @@
+"""The built-in tools, put together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.builtins.ask_user_question import AskUserQuestion
+from mcode.builtins.edit import Edit
+from mcode.builtins.glob import Glob
+from mcode.builtins.grep import Grep
+from mcode.builtins.read import Read
+from mcode.builtins.search import Searcher
+from mcode.builtins.todo_write import TodoWrite
+from mcode.builtins.write import Write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from mcode.builtins.file_state import FileState
+    from mcode.tool import Tool
+
+
+def file_tools(files: FileState, keep_out: Callable[[Path], bool] | None = None) -> tuple[Tool, ...]:
+    """The tools on files, sharing what the session knows of them.
+
+    `keep_out` says which files must not show in what Glob and Grep find, such as those that a rule denies.
+    """
+    searcher = Searcher(keep_out=keep_out)
+    return (Read(files), Edit(files), Write(files), Glob(files, searcher), Grep(files, searcher))
+
+
+def session_tools() -> tuple[Tool, ...]:
+    """The tools that speak to the user or change the session."""
+    return (TodoWrite(), AskUserQuestion())

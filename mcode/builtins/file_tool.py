@@ -1,0 +1,53 @@
+"""What the tools on one file have in common: the path in `file_path`, checked, judged and shown."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from mcode.builtins.description import read_description
+from mcode.builtins.paths import make_absolute, shown
+from mcode.builtins.refusal import failed
+from mcode.errors import McodeError
+from mcode.tool import Access, Effect, Tool
+
+if TYPE_CHECKING:
+    from mcode.builtins.file_state import FileState
+    from mcode.jsontext import JsonObject
+    from mcode.tool import ToolResult, ToolServices, Workspace
+
+
+class FileTool(Tool):
+    """A tool on the file that `file_path` names."""
+
+    def __init__(self, files: FileState) -> None:
+        self.files = files
+        self.description = read_description(self.name.lower())
+
+    @override
+    def normalise(self, arguments: JsonObject, workspace: Workspace) -> JsonObject:
+        return {**arguments, "file_path": str(make_absolute(arguments["file_path"], workspace))}
+
+    @override
+    def access(self, arguments: JsonObject, workspace: Workspace) -> Access:
+        del workspace
+        paths = self.files.targets.judge(Path(arguments["file_path"]))
+        return Access(writes=paths) if Effect.WRITES_FILES in self.effects else Access(reads=paths)
+
+    @override
+    async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
+        try:
+            return await self.work(Path(arguments["file_path"]), arguments, services)
+        except McodeError as error:
+            return failed(error)
+
+    @abstractmethod
+    async def work(self, path: Path, arguments: JsonObject, services: ToolServices) -> ToolResult:
+        """Do it; raises McodeError where it cannot be done."""
+
+    def title(self, arguments: JsonObject, workspace: Workspace) -> str:
+        """The file as a card names it."""
+        return shown(Path(arguments["file_path"]), workspace.start)

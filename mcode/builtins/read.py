@@ -1,0 +1,197 @@
+"""Read: show a text file with line numbers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from mcode.builtins.content import binary_kind, decode, without_surrogates
+from mcode.builtins.difference import split_lines
+from mcode.builtins.file_tool import FileTool
+from mcode.builtins.handles import SIZE_LIMIT, open_directory, open_regular, read_at_most
+from mcode.builtins.large_file import read_part
+from mcode.builtins.refusal import RefusalError, explain
+from mcode.builtins.suggestions import similar_names
+from mcode.builtins.window import Window, show_lines
+from mcode.tool import Effect, Preview, ToolResult
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcode.builtins.file_state import FileState
+    from mcode.jsontext import JsonObject
+    from mcode.tool import ToolServices, Workspace
+
+DATA_LIMIT = 16 * 1024 * 1024
+"""Characters of text that a program gets."""
+_PROBE = 4_096
+"""Bytes from which the encoding of a large file is told; an even number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What was read of a file."""
+
+    lines: list[str]
+    """The lines asked for, without their ends."""
+    ends_open: bool
+    """True where the last of them has no line end."""
+    total: int | None
+    """Lines of the whole file; None where it is too large to be counted."""
+    size: int
+    """Bytes of the whole file."""
+    truncated: bool = False
+    """True where lines that were asked for are missing for size."""
+    note: str = ""
+    """What is to be said of the encoding."""
+
+
+class Read(FileTool):
+    """Reads a file and notes its state for later changes."""
+
+    name = "Read"
+    effects = frozenset({Effect.READS_FILES})
+    output_limit = 400_000
+    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string"},
+            "offset": {"type": "integer", "minimum": 1},
+            "limit": {"type": "integer", "minimum": 1},
+        },
+        "required": ["file_path"],
+        "additionalProperties": False,
+    }
+
+    @override
+    async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:
+        title = self.title(arguments, workspace)
+        first, limit = arguments.get("offset", 1), arguments.get("limit")
+        if limit is not None:
+            title = f"{title}:{first}-{first + limit - 1}"
+        elif first > 1:
+            title = f"{title}:{first}-"
+        return Preview(title)
+
+    @override
+    async def work(self, path: Path, arguments: JsonObject, services: ToolServices) -> ToolResult:
+        first, limit = int(arguments.get("offset", 1)), arguments.get("limit")
+        target = await asyncio.to_thread(self.files.targets.take, path)
+        async with self.files.lock(target):
+            part = await asyncio.to_thread(_read, target, path, first, limit, self.files, services.workspace)
+        return await asyncio.to_thread(_present, part, first)
+
+
+def _read(
+    target: Path, path: Path, first: int, limit: int | None, files: FileState, workspace: Workspace
+) -> Part:
+    try:
+        with open_directory(target.parent) as directory:
+            opened = open_regular(directory, target.name)
+            if opened is None:
+                raise _missing(path, workspace)
+            descriptor, status = opened
+            try:
+                raw = read_at_most(descriptor, SIZE_LIMIT + 1)
+                _require_text(raw, path, status.st_size)
+                if len(raw) > SIZE_LIMIT:
+                    return _part_of_large(descriptor, path, first, limit, status.st_size)
+            finally:
+                os.close(descriptor)
+    except FileNotFoundError:
+        raise _missing(path, workspace) from None
+    except OSError as error:
+        raise explain(error, "Reading", path, "") from None
+    files.remember(target, raw)
+    return _part_of_small(raw, path, first, limit)
+
+
+def _part_of_small(raw: bytes, path: Path, first: int, limit: int | None) -> Part:
+    content = decode(raw)
+    lines = content.text.split("\n")
+    ends_open = lines[-1] != ""
+    if not ends_open:
+        lines.pop()
+    total = len(lines)
+    _require_reached(path, first, total)
+    wanted = lines[first - 1 : None if limit is None else first - 1 + limit]
+    reaches_end = first - 1 + len(wanted) == total
+    return Part(wanted, ends_open and reaches_end, total, len(raw), note=content.encoding.note)
+
+
+def _part_of_large(descriptor: int, path: Path, first: int, limit: int | None, size: int) -> Part:
+    if decode(os.pread(descriptor, _PROBE, 0)).encoding.codec.startswith("utf-16"):
+        raise RefusalError(
+            f"{path} is UTF-16 text of {size:,} bytes, too large to be shown. Use Bash to look into it."
+        )
+    part = read_part(descriptor, first, limit, DATA_LIMIT)
+    if part.total is not None:
+        _require_reached(path, first, part.total)
+    note = f"The file has {size:,} bytes; Edit and Write take files up to {SIZE_LIMIT:,}."
+    return Part(part.lines, part.ends_open, part.total, size, part.truncated, note)
+
+
+def _require_reached(path: Path, first: int, total: int) -> None:
+    if first > max(total, 1):
+        raise RefusalError(
+            f"{path} has {total:,} lines, so there is nothing from line {first:,} on. Use a smaller offset."
+        )
+
+
+def _require_text(raw: bytes, path: Path, size: int) -> None:
+    kind = binary_kind(raw)
+    if kind is not None:
+        raise RefusalError(
+            f"{path} is {kind} of {size:,} bytes; its content is not shown. Use Bash to look into it."
+        )
+
+
+def _missing(path: Path, workspace: Workspace) -> RefusalError:
+    names = similar_names(path, workspace)
+    advice = f"Similar in that directory: {', '.join(names)}." if names else "Find it with Glob."
+    return RefusalError(f"{path} does not exist. {advice}")
+
+
+def _present(part: Part, first: int) -> ToolResult:
+    """The numbered lines for the model, and everything for a program."""
+    window = show_lines(part.lines, first)
+    text = "\n".join(part.lines) + ("" if part.ends_open or not part.lines else "\n")
+    is_cut = part.truncated or len(text) > DATA_LIMIT
+    text = without_surrogates(text[:DATA_LIMIT])
+    data: JsonObject = {
+        "text": text,
+        "lines": len(split_lines(text)),
+        "total_lines": part.total,
+        "truncated": is_cut,
+    }
+    return ToolResult(
+        text=without_surrogates(window.text) if window.shown else "(the file is empty)",
+        data=data,
+        summary=f"{window.shown:,} line{'' if window.shown == 1 else 's'}",
+        notes=tuple(_notes(part, window, first)),
+    )
+
+
+def _notes(part: Part, window: Window, first: int) -> list[str]:
+    notes: list[str] = []
+    if window.shown < len(part.lines) or part.truncated:
+        total = f"{part.total:,}" if part.total is not None else "an unknown number"
+        last = first + window.shown - 1
+        notes.append(
+            f"Shown are lines {first:,}-{last:,} of {total} ({part.size:,} bytes). Read on with offset {last + 1}."
+        )
+    elif part.total is not None and first - 1 + window.shown < part.total:
+        notes.append(f"The file has {part.total:,} lines.")
+    if window.cut_lines:
+        notes.append(f"{window.cut_lines} long lines are shown cut; what stands after the cut is not shown.")
+    if window.escaped:
+        notes.append(
+            "Control and invisible characters are shown as \u2039U+....\u203a; Edit matches the characters themselves."
+        )
+    if part.note:
+        notes.append(part.note)
+    return notes
