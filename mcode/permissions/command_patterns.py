@@ -1,0 +1,88 @@
+"""The patterns of `Bash(...)` rules."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from mcode.permissions.wildcard import Wildcard
+
+if TYPE_CHECKING:
+    from mcode.permissions.shell_reach import Command, Reach
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPattern:
+    """One pattern."""
+
+    text: str
+    """As written. A trailing ` *` or `:*` means: this, and optionally more words."""
+
+    @property
+    def exact(self) -> bool:
+        """True where the pattern has no wildcard."""
+        return "*" not in self.text
+
+    def equals(self, line: str) -> bool:
+        """Narrow reading, for allow rules: the whole line, character by character."""
+        return self.exact and line == self.text
+
+    def reaches(self, reach: Reach) -> bool:
+        """Wide reading, for deny and ask rules: the line, or anything that it may run, matches."""
+        line = reach.line.text.strip()
+        if line == self.text.strip() or self._matches(line):
+            return True
+        first = _first_word(self.text)
+        if "*" not in first and any(self._covers(command, first) for command in reach.running(first)):
+            return True
+        return any(self._covers_by_glob(command, first) for command in reach.commands)
+
+    def _covers(self, command: Command, first: str) -> bool:
+        """The command's program is that of the pattern: compare the rest."""
+        if "/" in first and command.name.casefold() != first.casefold():
+            return False
+        return self._matches(" ".join((first, *command.arguments)))
+
+    def _covers_by_glob(self, command: Command, first: str) -> bool:
+        """The pattern's first word has a wildcard, or the command's name is one for the shell to expand."""
+        if "*" in first:
+            beginning = first.partition("*")[0]
+            # A wildcard in front swallows every word before a match, so the whole part is enough.
+            if command.start > 0 and beginning == "":
+                return False
+            return any(
+                self._matches(" ".join((name, *command.arguments)))
+                for name in {command.name, command.program}
+                if name.startswith(beginning)
+            )
+        if command.start > 0 or not any(letter in command.program for letter in "*?["):
+            return False
+        named = any(letter.isalnum() for letter in command.program)
+        return (
+            named and fnmatch.fnmatchcase(first.casefold(), command.program) and self._covers(command, first)
+        )
+
+    def _matches(self, text: str) -> bool:
+        return any(wildcard.matches(text) for wildcard in _wildcards(self.text))
+
+
+@lru_cache(maxsize=2048)
+def _first_word(pattern: str) -> str:
+    words = pattern.removesuffix(":*").split()
+    return words[0] if words else ""
+
+
+@lru_cache(maxsize=2048)
+def _wildcards(pattern: str) -> tuple[Wildcard, ...]:
+    """The pattern with single blanks, as it is and without its quotes."""
+    text = pattern[:-2] + " *" if pattern.endswith(":*") else pattern
+    text = " ".join(text.split())
+    bare = text.replace('"', "").replace("'", "")
+    found: list[Wildcard] = []
+    for option in dict.fromkeys((text, bare)):
+        if option.endswith(" *"):
+            found.append(Wildcard(option[:-2]))
+        found.append(Wildcard(option))
+    return tuple(found)

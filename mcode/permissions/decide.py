@@ -1,0 +1,251 @@
+"""The decision about one call: deny rules, then ask rules, then allow rules, grants and the mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.call import Origin
+from mcode.config.settings import Problem
+from mcode.errors import UsageError
+from mcode.permissions.explain import explanation
+from mcode.permissions.grants import SessionRules
+from mcode.permissions.limits import never_unasked, not_in_plan, outside_is_blocked
+from mcode.permissions.modes import Mode
+from mcode.permissions.paths import PathPolicy
+from mcode.permissions.permits import Permits
+from mcode.permissions.rules import read_rule
+from mcode.permissions.specifiers import Commands, Files
+from mcode.permissions.subject import Subject
+from mcode.permissions.updates import suggestions
+from mcode.permissions.verdict import Behavior, Proposal, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from mcode.call import Call
+    from mcode.config.settings import RuleText, Settings
+    from mcode.jsontext import JsonObject
+    from mcode.permissions.rules import Rule
+    from mcode.tool import Access, Tool, Workspace
+
+__all__ = ["Behavior", "Policy", "Proposal", "Verdict"]
+
+_PRECEDENCE = (Behavior.DENY, Behavior.ASK, Behavior.ALLOW)
+
+
+class Policy:
+    """Decides for every call of a session whether it may run."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        workspace: Workspace,
+        mode: Mode,
+        *,
+        cli_rules: Sequence[RuleText] = (),
+        can_bypass: bool = False,
+        own: Iterable[Path] = (),
+        readable: Sequence[Path] = (),
+    ) -> None:
+        """`can_bypass`: the session was started with bypassPermissions enabled. `own`: mcode's own directories,
+        protected wherever they are. `readable`: side files of the session, which are read without asking.
+        """
+        self._settings = settings
+        self.workspace = workspace
+        self.paths = PathPolicy(workspace, own=own, readable=readable)
+        self.can_bypass = can_bypass and not settings.disable_bypass
+        self._read, problems = _read_rules((*settings.rules, *cli_rules))
+        self._session = SessionRules(workspace.start)
+        self._mode = Mode.DEFAULT
+        try:
+            self.set_mode(mode)
+        except UsageError as error:
+            problems = (*problems, Problem(None, "permissions.defaultMode", str(error), "warning"))
+        self.problems = problems
+        """What is wrong with the rules and the mode that were given."""
+
+    @property
+    def mode(self) -> Mode:
+        return self._mode
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the mode; raises UsageError for bypassPermissions where it was not enabled at the start."""
+        if mode is Mode.BYPASS and not self.can_bypass:
+            why = (
+                "the setting disableBypassPermissionsMode forbids it"
+                if self._settings.disable_bypass
+                else "it can be entered only where mcode was started with --dangerously-skip-permissions"
+            )
+            raise UsageError(f"Mode bypassPermissions was not entered: {why}. The mode stays {self._mode}.")
+        self._mode = mode
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Every rule in force in order of precedence: deny, ask, allow; the session's own last in each."""
+        return tuple(rule for behavior in _PRECEDENCE for rule in self._all() if rule.behavior is behavior)
+
+    @property
+    def grants(self) -> tuple[Rule, ...]:
+        """The rules of this session alone: the user's answers, and what hooks added."""
+        return tuple(self._session)
+
+    def grant(self, rule_text: str, tool: Tool | None = None, *, kept_in: Path | None = None) -> Rule:
+        """Allow what a rule covers for the rest of the session; `kept_in` is the file that keeps it longer.
+
+        Raises ValueError for a rule that cannot be read.
+        """
+        del tool
+        return self._session.add(rule_text, kept_in=kept_in)
+
+    def add_rule(self, rule_text: str, behavior: Behavior) -> Rule:
+        """Add a rule of any behavior for the rest of the session; raises ValueError as `grant` does."""
+        return self._session.add(rule_text, behavior)
+
+    def remove_rule(self, rule_text: str, behavior: Behavior) -> bool:
+        """Take back a rule of this session; False where there is none. Rules of files stay."""
+        return self._session.remove(rule_text, behavior)
+
+    def clear_rules(self, behavior: Behavior) -> None:
+        """Take back every rule of this session that has the behavior."""
+        self._session.clear(behavior)
+
+    def hides(self, tool_name: str) -> Rule | None:
+        """The deny rule that takes a tool from the model's view."""
+        return next((rule for rule in self._all() if rule.hides and rule.is_about(tool_name)), None)
+
+    def shows(self, path: Path) -> bool:
+        """True where a tool that walks through directories may show this file without a question of its own."""
+        place = self.paths.locate(path)
+        if (
+            not (self.paths.inside(place) or self.paths.readable(place))
+            or self.paths.secret(place) is not None
+        ):
+            return False
+        for rule in self._all():
+            if rule.behavior is Behavior.ALLOW or not isinstance(rule.match, Files) or rule.match.editing:
+                continue
+            if rule.match.pattern.touches(place, self.workspace):
+                return False
+        return True
+
+    def prepare(self) -> None:
+        """Compile all path patterns; worth a thread after the first frame, since a slow library loads."""
+        for rule in self._all():
+            if isinstance(rule.match, Files):
+                rule.match.pattern.prepare()
+
+    def matches(self, rule_text: RuleText, call: Call, tool: Tool, access: Access) -> bool:
+        """True where a hook's `if` rule is about the call, and also where that rule cannot be read."""
+        rule, _ = read_rule(rule_text)
+        return rule is None or rule.malformed or rule.touches(self._subject(call, tool, access))
+
+    def suggestions(self, verdict: Verdict) -> list[JsonObject]:
+        """The verdict's proposals as PermissionRequest hooks get them."""
+        return suggestions(verdict.proposals)
+
+    def explain(self, call: Call, tool: Tool, access: Access) -> str:
+        """The verdict with everything that played a part in it, for people."""
+        verdict = self.decide(call, tool, access)
+        subject = self._subject(call, tool, access)
+        return explanation(verdict, subject, self.rules, self._mode, self.hides(tool.name))
+
+    def decide(
+        self,
+        call: Call,
+        tool: Tool,
+        access: Access,
+        *,
+        hook: Behavior | None = None,
+        hook_reason: str = "",
+        must_ask: str = "",
+    ) -> Verdict:
+        """Decide about one call, on exactly the arguments that would run.
+
+        `hook` is what the PreToolUse hooks said: deny blocks, ask asks, allow saves only the question.
+        `must_ask` is why this call is asked about in every mode, where its tool demands that.
+        """
+        subject = self._subject(call, tool, access)
+        verdict = (
+            _hook_says(hook, Behavior.DENY, hook_reason)
+            or self._denied_by_rule(subject)
+            or outside_is_blocked(subject, self._settings)
+            or _typed_by_user(call)
+            or (not_in_plan(subject) if self._mode is Mode.PLAN else None)
+            or never_unasked(subject, must_ask)
+            or self._asked_by_rule(subject)
+            or _hook_says(hook, Behavior.ASK, hook_reason)
+            or _hook_says(hook, Behavior.ALLOW, hook_reason)
+            or Permits(self._read, self.grants, self._mode).judge(subject)
+        )
+        return self._without_asking(verdict) if verdict.behavior is Behavior.ASK else verdict
+
+    def _denied_by_rule(self, subject: Subject) -> Verdict | None:
+        for rule in self._all():
+            if rule.behavior is Behavior.DENY and rule.touches(subject):
+                return Verdict(Behavior.DENY, f"denied by the rule {rule.cited}", rule, "rule")
+        if self._mode is Mode.BYPASS and subject.command is not None and subject.reach.line.over_limit:
+            return self._denied_unread(subject)
+        return None
+
+    def _denied_unread(self, subject: Subject) -> Verdict | None:
+        """A line too long to be read may hide what a rule is about, and this mode would not ask about it."""
+        for rule in self._all():
+            about = isinstance(rule.match, Commands) or rule.is_about(subject.tool, subject.source)
+            if about and rule.behavior is not Behavior.ALLOW:
+                why = f"{subject.reach.line.doubt}, so it cannot be compared with the rule {rule.cited}"
+                reason = f"mode bypassPermissions does not run this command: {why}"
+                return Verdict(Behavior.DENY, reason, rule, "rule")
+        return None
+
+    def _asked_by_rule(self, subject: Subject) -> Verdict | None:
+        for rule in self._all():
+            if rule.behavior is Behavior.ASK and rule.touches(subject):
+                return Verdict(Behavior.ASK, f"the rule {rule.cited} asks before such calls", rule, "rule")
+        return None
+
+    def _without_asking(self, verdict: Verdict) -> Verdict:
+        """The verdict where a question is wanted but may not be put."""
+        if self._mode is Mode.DONT_ASK:
+            why = "mode dontAsk denies what it would have to ask about"
+        elif self._settings.deny_instead_of_prompting:
+            why = "the setting denyInsteadOfPrompting denies what would be asked about"
+        else:
+            return verdict
+        return Verdict(Behavior.DENY, f"{verdict.reason}; {why}", verdict.rule, verdict.kind)
+
+    def _subject(self, call: Call, tool: Tool, access: Access) -> Subject:
+        return Subject(tool, call.arguments, access, self.paths)
+
+    def _all(self) -> Iterator[Rule]:
+        yield from self._read
+        yield from self._session
+
+
+def _typed_by_user(call: Call) -> Verdict | None:
+    return Verdict(Behavior.ALLOW, "you typed it", kind="user") if call.origin is Origin.USER else None
+
+
+def _hook_says(hook: Behavior | None, behavior: Behavior, reason: str) -> Verdict | None:
+    if hook is not behavior:
+        return None
+    words = {
+        Behavior.DENY: "a hook denied it",
+        Behavior.ASK: "a hook asks about it",
+        Behavior.ALLOW: "a hook allowed it",
+    }
+    return Verdict(behavior, reason or words[behavior], kind="hook")
+
+
+def _read_rules(texts: Iterable[RuleText]) -> tuple[tuple[Rule, ...], tuple[Problem, ...]]:
+    """Read all rules. An allow rule of a source that may not grant anything is left out, whoever passes it."""
+    rules: list[Rule] = []
+    problems: list[Problem] = []
+    for text in texts:
+        if text.behavior == Behavior.ALLOW and not text.source.trusted:
+            continue
+        rule, found = read_rule(text)
+        problems.extend(found)
+        if rule is not None:
+            rules.append(rule)
+    return tuple(rules), tuple(problems)

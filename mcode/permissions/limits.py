@@ -1,0 +1,64 @@
+"""What rules cannot permit: paths outside where a setting forbids them, plan mode, and what always asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.permissions.shell_dangers import removal_of_critical_path, write_to_protected_path
+from mcode.permissions.verdict import Behavior, Verdict
+
+if TYPE_CHECKING:
+    from mcode.config.settings import Settings
+    from mcode.permissions.subject import Subject
+
+
+def outside_is_blocked(subject: Subject, settings: Settings) -> Verdict | None:
+    """Deny file tools outside the working directories where a setting says so; no rule and no mode lifts it."""
+    checks = (
+        (settings.block_reads_outside, subject.reads, "blockReadsOutsideWorkingDirectories", "reading"),
+        (settings.block_writes_outside, subject.writes, "blockWritesOutsideWorkingDirectories", "writing"),
+    )
+    for blocked, places, setting, verb in checks:
+        for place in places if blocked else ():
+            if not subject.paths.inside(place) and not subject.paths.readable(place):
+                where = f"{place.resolved} is outside the working directories"
+                reason = f"{where}, and the setting {setting} forbids {verb} there"
+                return Verdict(Behavior.DENY, reason, kind="path")
+    return None
+
+
+def not_in_plan(subject: Subject) -> Verdict | None:
+    """Deny what mode plan does not do, in words that send the model to its plan."""
+    if subject.writes:
+        denied = f"writing {subject.writes[0].given} is denied"
+    elif subject.command is not None:
+        denied = "running a command is denied, since commands cannot yet be told to be read-only"
+    else:
+        return None
+    advice = (
+        "Go on with the reading tools, then present your plan; it is carried out once the user approves it"
+    )
+    return Verdict(Behavior.DENY, f"mode plan only reads and explores: {denied}. {advice}", kind="mode")
+
+
+def never_unasked(subject: Subject, must_ask: str) -> Verdict | None:
+    """Ask about what no rule, grant, hook or mode lets run without the user's word."""
+    for place in (*subject.writes, *subject.reads):
+        if place.fault:
+            return _ask(f"{place.spellings[0]}: {place.fault}")
+    for place in subject.writes:
+        reason = subject.paths.protection(place)
+        if reason is not None:
+            return _ask(f"writing {place.resolved} always asks: {reason}")
+    if subject.command is not None:
+        critical = removal_of_critical_path(subject.reach, subject.paths.workspace)
+        if critical is not None:
+            return _ask(f"it may remove {critical}, which is a critical path or may turn out to be one")
+        protected = write_to_protected_path(subject.reach, subject.paths)
+        if protected is not None:
+            return _ask(f"it may write a protected path: {protected}")
+    return Verdict(Behavior.ASK, must_ask) if must_ask else None
+
+
+def _ask(reason: str) -> Verdict:
+    return Verdict(Behavior.ASK, reason, kind="path")

@@ -1,0 +1,67 @@
+"""Kinds of programs, by name: which run other programs, which only read, which remove."""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SHELLS = _words("sh bash zsh dash ksh fish ash")
+
+RUNNERS = SHELLS | _words(
+    """
+    env sudo doas su runuser nohup timeout time nice ionice chrt taskset stdbuf command builtin exec noglob
+    xargs parallel setsid flock watch find eval trap busybox chroot unshare nsenter strace ltrace script
+    caffeinate direnv mise firejail bwrap systemd-run ssh entr
+    """
+)
+"""Programs that run a command given in their arguments; deny and ask rules look through them."""
+
+JOINING = _words("eval ssh watch trap")
+"""Runners that put their arguments together to one line."""
+
+INTERPRETERS = _words("python python3 perl ruby node deno bun php lua awk")
+"""Programs that run a program text given in their arguments or their input."""
+
+RUNS_CODE = (
+    RUNNERS
+    | INTERPRETERS
+    | _words(
+        """
+        gawk tclsh make cmake ninja just npx pnpx bunx uvx pipx docker podman kubectl source . osascript pwsh
+        powershell java gdb tmux screen expect
+        """
+    )
+)
+"""Programs for which no rule is offered: what they do is not in the words of the line."""
+
+SHOWS_FILES = _words(
+    """
+    cat head tail sed grep egrep fgrep rg less more nl tac cut sort uniq od xxd hexdump strings base64 awk diff wc
+    source .
+    """
+)
+"""Programs whose arguments are files that they show; rules about `Read` reach into these."""
+
+ONLY_READING = _words(
+    """
+    cat head tail grep egrep fgrep rg ls tree stat du file wc diff cmp test [ [[ echo printf pwd less more nl tac
+    cut od xxd hexdump strings md5sum sha1sum sha256sum realpath readlink basename dirname which type jq
+    """
+)
+"""Programs that write no file which an argument names."""
+
+GIT_ONLY_READING = _words("status log diff show blame ls-files grep add commit rev-parse check-ignore")
+"""Subcommands of git that write no file of the working tree which an argument names."""
+
+REMOVERS = _words("rm rmdir unlink shred")
+
+DESTRUCTIVE = REMOVERS | _words(
+    "dd mkfs truncate chmod chown chgrp mv kill pkill killall reboot shutdown halt crontab"
+)
+"""Programs for which no rule is offered: what they destroy does not come back."""
+
+DESTRUCTIVE_GIT = _words(
+    "push reset clean checkout restore switch rebase stash gc prune filter-branch update-ref reflog branch tag"
+)

@@ -1,0 +1,112 @@
+"""Which files a shell line names, for the rules about files: what it reads and what it redirects into."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+import re
+from typing import TYPE_CHECKING
+
+from mcode.permissions.programs import SHOWS_FILES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcode.permissions.paths import PathPolicy
+    from mcode.permissions.resolve import Place
+    from mcode.permissions.shell_lines import Redirect
+    from mcode.permissions.shell_reach import Reach
+    from mcode.tool import Workspace
+
+GLOB_LIMIT = 200
+"""Files that a wildcard in an argument is followed to."""
+
+DIRECTORY_LIMIT = 16
+"""Directories that a line with many `cd` may be in."""
+
+EXPANSION = re.compile(r"\$\(|[`$]")
+"""Where the shell puts in something that the line does not show."""
+
+
+def files_read(reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
+    """Files that the line shows or feeds to a program, as far as a rough reading tells."""
+    words: list[str] = []
+    for program in SHOWS_FILES:
+        for command in reach.running(program):
+            words.extend(command.arguments)
+    words.extend(redirect.target for redirect in redirects_of(reach) if redirect.operator in ("<", "<>"))
+    return _places(words, reach, paths)
+
+
+def files_written(reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
+    """Files that the line redirects output into."""
+    return _places([redirect.target for redirect in redirects_of(reach) if writes(redirect)], reach, paths)
+
+
+def redirects_of(reach: Reach) -> Iterator[Redirect]:
+    """Redirections to and from files; descriptors and the null device do not count."""
+    for part in reach.line.parts:
+        for redirect in part.redirects:
+            copied = redirect.operator in (">&", "<&") and re.fullmatch(r"\d+-?|-", redirect.target)
+            if not copied and redirect.target not in ("", "/dev/null"):
+                yield redirect
+
+
+def writes(redirect: Redirect) -> bool:
+    """True where the redirection may create or change its target."""
+    return ">" in redirect.operator
+
+
+def plain_path(word: str, workspace: Workspace) -> str | None:
+    """The path that a word names, with `~`, `$HOME` and `$PWD` put in; None where it cannot be told."""
+    home = str(workspace.home)
+    if word == "~" or word.startswith("~/"):
+        word = home + word[1:]
+    elif word.startswith("~"):
+        return None
+    if "$" in word:
+        for variable, value in (("HOME", home), ("PWD", str(workspace.current))):
+            word = word.replace(f"${{{variable}}}", value)
+            word = re.sub(rf"\${variable}(?!\w)", value.replace("\\", r"\\"), word)
+    return None if EXPANSION.search(word) or "\0" in word else word
+
+
+def directories_of(reach: Reach, workspace: Workspace) -> tuple[str, ...] | None:
+    """Where the line's commands may run: here, and wherever it changes to; None where that cannot be told."""
+    found = [str(workspace.current)]
+    for program in ("cd", "pushd"):
+        for command in reach.running(program):
+            for word in command.arguments or ("~",):
+                path = plain_path(word, workspace)
+                if path is None or word == "-" or len(found) > DIRECTORY_LIMIT:
+                    return None
+                if not word.startswith("-"):
+                    found.extend(
+                        os.path.normpath(f"{base}/{path}") for base in tuple(found) if path[:1] != "/"
+                    )
+                    found.extend([os.path.normpath(path)] if path[:1] == "/" else [])
+    return tuple(dict.fromkeys(found))
+
+
+def _places(words: list[str], reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
+    workspace = paths.workspace
+    bases = directories_of(reach, workspace) or (str(workspace.current), str(workspace.start))
+    found: dict[str, Place] = {}
+    for word in dict.fromkeys(words):
+        for candidate in (word, word.partition("=")[2]):
+            path = plain_path(candidate, workspace)
+            if not path or len(path) > 4096:
+                continue
+            for base in bases:
+                absolute = path if path.startswith("/") else f"{base}/{path}"
+                for spelled in _expanded(absolute):
+                    found.setdefault(spelled, paths.locate(spelled))
+    return tuple(found.values())
+
+
+def _expanded(path: str) -> tuple[str, ...]:
+    """The path, and what a wildcard in it stands for at present."""
+    if not glob.has_magic(path):
+        return (path,)
+    return (path, *itertools.islice(glob.iglob(path, include_hidden=False), GLOB_LIMIT))  # noqa: PTH207 -- lazily, from a path that is already text

@@ -1,0 +1,100 @@
+"""Which commands a shell line may run: itself, and through wrappers, `-c` strings and substitutions."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.permissions.programs import JOINING, RUNNERS, SHELLS
+from mcode.permissions.shell_lines import fragments, read_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcode.permissions.shell_lines import Part, RoughLine
+
+STRING_DEPTH = 4
+"""Command strings within command strings that are followed."""
+
+_MAY_BE_A_LINE = re.compile(r"[\s;&|<>()$`'\"\\]")
+_OPTION_BEFORE_VALUE = re.compile(r"-[A-Za-z]|--?[\w-]+=")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Command:
+    """A command that may run: the words of a part from `start` on."""
+
+    words: tuple[str, ...]
+    start: int = 0
+
+    @property
+    def name(self) -> str:
+        """The program as written."""
+        return self.words[self.start]
+
+    @property
+    def program(self) -> str:
+        """The program's name without directories, in lower case."""
+        return self.name.rpartition("/")[2].casefold()
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return self.words[self.start + 1 :]
+
+
+class Reach:
+    """All commands that a line may run, as far as a rough reading shows; some may be mere words."""
+
+    def __init__(self, line: RoughLine) -> None:
+        self.line = line
+        self.commands = tuple(_commands(line, 0))
+        self._by_program: dict[str, list[Command]] = defaultdict(list)
+        for command in self.commands:
+            self._by_program[command.program].append(command)
+
+    def running(self, program: str) -> tuple[Command, ...]:
+        """The commands of one program, named with or without its directory."""
+        return tuple(self._by_program.get(program.rpartition("/")[2].casefold(), ()))
+
+
+def _commands(line: RoughLine, depth: int) -> Iterator[Command]:
+    doubtful = bool(line.doubt)
+    for part in line.parts:
+        if part.words:
+            yield Command(part.words)
+            if Command(part.words).program in RUNNERS:
+                yield from _run_by(part, depth)
+                doubtful = doubtful or _reads_commands(part)
+    if doubtful:
+        yield from _each_word(line.text)
+
+
+def _each_word(text: str) -> Iterator[Command]:
+    for words in fragments(text):
+        yield from (Command(words, start) for start in range(len(words)))
+
+
+def _run_by(part: Part, depth: int) -> Iterator[Command]:
+    """What a runner may run: its arguments from each word on, and each argument that may be a line."""
+    yield from (Command(part.words, start) for start in range(1, len(part.words)))
+    strings = [*part.words[1:], *(redirect.target for redirect in part.redirects)]
+    if Command(part.words).program in JOINING:
+        strings = [" ".join(part.words[1:])]
+    for string in strings:
+        for text in dict.fromkeys((string, _OPTION_BEFORE_VALUE.sub("", string, count=1))):
+            if not _MAY_BE_A_LINE.search(text):
+                continue
+            if depth < STRING_DEPTH:
+                yield from _commands(read_line(text), depth + 1)
+            else:
+                yield from _each_word(text)
+
+
+def _reads_commands(part: Part) -> bool:
+    """True where a shell takes its commands from its input."""
+    command = Command(part.words)
+    return command.program in SHELLS and not any(
+        word.startswith("-") and "c" in word for word in command.arguments
+    )

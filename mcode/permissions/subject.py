@@ -1,0 +1,72 @@
+"""One call as the rules see it: its tool, its paths resolved once, its shell line read once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from mcode.permissions.shell_files import files_read, files_written
+from mcode.permissions.shell_lines import read_line
+from mcode.permissions.shell_reach import Reach
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcode.jsontext import JsonObject
+    from mcode.permissions.paths import PathPolicy
+    from mcode.permissions.resolve import Place
+    from mcode.tool import Access, Tool
+
+
+class Subject:
+    """What is judged. Everything that costs time is worked out when a rule first needs it."""
+
+    def __init__(self, tool: Tool, arguments: JsonObject, access: Access, paths: PathPolicy) -> None:
+        self.tool = tool.name
+        self.source = tool.source
+        self.effects = tool.effects
+        self.arguments = arguments
+        self.command = access.command
+        self.domain = _host(access.domain)
+        self.paths = paths
+        self._access = access
+
+    @cached_property
+    def reads(self) -> tuple[Place, ...]:
+        """Places whose content or names the tool shows."""
+        return self._locate(self._access.reads)
+
+    @cached_property
+    def writes(self) -> tuple[Place, ...]:
+        """Places that the tool creates, changes or removes."""
+        return self._locate(self._access.writes)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """What the shell line may run; nothing where there is no line."""
+        return Reach(read_line(self.command or ""))
+
+    @cached_property
+    def shell_reads(self) -> tuple[Place, ...]:
+        """Files that the shell line shows, as far as a rough reading tells."""
+        return files_read(self.reach, self.paths) if self.command else ()
+
+    @cached_property
+    def shell_writes(self) -> tuple[Place, ...]:
+        """Files that the shell line redirects into."""
+        return files_written(self.reach, self.paths) if self.command else ()
+
+    def _locate(self, paths: tuple[Path, ...]) -> tuple[Place, ...]:
+        return tuple(self.paths.locate(path) for path in paths)
+
+
+def _host(domain: str | None) -> str | None:
+    """The host in lower case, without port, brackets and the dot of a full name."""
+    if domain is None:
+        return None
+    host = domain.strip().casefold()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    if host.count(":") == 1:
+        host = host.partition(":")[0]
+    return host.rstrip(".")
