@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from mcode import __version__
 from mcode.errors import McodeError, UsageError
-from mcode.options import Options
+from mcode.wiring.options import Options
 
 SOURCES = frozenset({"user", "project", "local"})
 
@@ -24,7 +24,7 @@ endpoint of the Messages protocol, and name a model with --model or ANTHROPIC_MO
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line and leaves with exit code 2."""
 
-    def error(self, message: str) -> NoReturn:
+    def error(self, message: str) -> NoReturn:  # pyright: ignore[reportImplicitOverride] -- `override` is slow to import
         raise UsageError(f"{message}. Nothing was started; `mcode --help` lists the options.")
 
 

@@ -18,7 +18,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 ROWS = (
     ("jsontext", "errors"),
-    ("call", "tool", "events", "text", "masking", "files", "process"),
+    ("call", "tool", "events", "text", "masking", "files", "process", "logs"),
     ("model", "config"),
     ("catalog", "session"),
     ("permissions", "mcp", "builtins"),
@@ -26,7 +26,8 @@ ROWS = (
     ("agent", "run_code"),
     ("commands",),
     ("ui",),
-    ("options", "wiring", "start"),
+    ("wiring",),
+    ("start",),
     ("cli", "__main__"),
 )
 """Rooms from the bottom up. A room imports from rows beneath it only."""

@@ -54,6 +54,8 @@ class Parts:
     caller: ModelCaller
     meter: Meter
     loop: TurnLoop
+    notices: Sequence[Notice]
+    """What the user is told when the session starts."""
     shutdown: Callable[[], Awaitable[None]]
     """Ends child processes and closes the endpoint and the journal."""
 
@@ -131,6 +133,8 @@ class Agent:
     async def start(self, source: str) -> None:
         """Begin: SessionStarted is emitted, SessionStart hooks run, unfinished calls are named."""
         self.events.emit(SessionStarted(self.session.id, source))
+        for notice in self._parts.notices:
+            self.events.emit(notice)
         for text in self.session.journal.notices:
             self.events.emit(Notice(text, "warning"))
         unfinished = self._parts.conversation.left_unfinished

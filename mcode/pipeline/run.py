@@ -53,6 +53,8 @@ class Pipeline:
     """Keeps a rule that the user chose: in the session, or in a settings file."""
     apply_updates: Callable[[list[JsonObject], Call], Awaitable[None]]
     """Applies the `updatedPermissions` of a PermissionRequest hook."""
+    refresh: Callable[[Path], Awaitable[str | None]]
+    """Takes note of what hooks made of a changed file; returns a sentence for the model where it differs."""
     spill: Callable[[str], Path]
     """Writes text to a private session file and returns its path."""
 
@@ -111,13 +113,9 @@ class Pipeline:
             outcome = outcomes.denied(
                 call, verdict.reason, FailureKind.HOOK_DENIED if by_hook else FailureKind.DENIED
             )
-        allowed = outcome is None
-        self.recorder.judge(
-            admitted.call,
-            replace(verdict, behavior=Behavior.ALLOW if allowed else Behavior.DENY),
-            decided_by,
-            time.monotonic() - began,
-        )
+        behavior = Behavior.ALLOW if outcome is None else Behavior.DENY
+        waited = time.monotonic() - began
+        self.recorder.judge(admitted.call, replace(verdict, behavior=behavior), decided_by, waited)
         journey.call = admitted.call
         journey.decision = verdict.reason if decided_by == verdict.kind else f"approved by {decided_by}"
         return outcome if outcome is not None else admitted
@@ -177,7 +175,8 @@ class Pipeline:
                 text = outcomes.text_of(data)
         else:
             after = await self.hooks.after_failure(call, text, interrupted=False, duration=seconds)
-        every_note = (*result.notes, *notes, *after.notes, *after.feedback)
+        drift = [await self.refresh(path) for path in admitted.access.writes]
+        every_note = (*result.notes, *notes, *after.notes, *after.feedback, *filter(None, drift))
         limit = admitted.tool.output_limit
         shown = await asyncio.to_thread(fit, text, limit, self.spill) if len(text) > limit else text
         return Outcome(

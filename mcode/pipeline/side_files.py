@@ -1,0 +1,50 @@
+"""A session's private files as running calls need them: output too large for the model, and bytes for undo."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+from mcode.errors import StorageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcode.call import Call
+    from mcode.session.store import OpenSession
+
+
+class SideFiles:
+    """Files in the session's own directory, readable by the user alone."""
+
+    def __init__(self, session: OpenSession, *, undo_required: bool = True) -> None:
+        """`undo_required`: a change whose old bytes cannot be kept is refused."""
+        self._session = session
+        self._undo_required = undo_required
+
+    def spill_path(self, suffix: str) -> Path:
+        """A fresh path; nobody else makes a file of this name."""
+        return self._session.directory / f"output-{secrets.token_hex(4)}{suffix}"
+
+    def keep_text(self, text: str) -> Path:
+        """Write a text to a fresh file and return its path; raises StorageError."""
+        path = self.spill_path(".txt")
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(text)
+        except OSError as error:
+            raise StorageError(
+                f"The whole output could not be kept in {path}: {error.strerror}. The session is unchanged; "
+                "make room on that disk and try again."
+            ) from error
+        return path
+
+    async def keep_bytes(self, call: Call, path: Path, old: bytes | None, mode: int | None) -> None:
+        """Store what a file held before `call` changes it; raises StorageError where undo is required."""
+        try:
+            await self._session.undo.keep(path, old, mode, call.id)
+        except StorageError:
+            if self._undo_required:
+                raise

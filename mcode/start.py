@@ -1,0 +1,209 @@
+"""Running a front end in an event loop, and ending it well whatever ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from mcode.errors import UsageError
+from mcode.logs import open_log
+from mcode.text import Kind, clean
+from mcode.wiring.workbench import prepare
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Coroutine
+    from typing import TextIO
+
+    from mcode.wiring.options import Options
+    from mcode.wiring.workbench import Workbench
+
+STDIN_LIMIT = 10 * 1024 * 1024
+"""Bytes of standard input that are appended to the message."""
+
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+def run_headless(options: Options) -> int:
+    """Answer on standard output; returns the exit code."""
+    return _run(_headless(options), (*ENDING_SIGNALS, signal.SIGINT))
+
+
+def run_interactive(options: Options) -> int:
+    """Talk in the terminal until the user quits; returns the exit code."""
+    return _run(_interactive(options), ENDING_SIGNALS)
+
+
+def _run(main: Coroutine[None, None, int], signals: tuple[signal.Signals, ...]) -> int:
+    """Run to the end; a signal cancels the work, which then cleans up, and gives 128 + its number."""
+    received: list[int] = []
+
+    async def supervised() -> int:
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(main)
+
+        def end(number: int) -> None:
+            received.append(number)
+            task.cancel()
+
+        for number in signals:
+            loop.add_signal_handler(number, end, number)
+        with contextlib.suppress(asyncio.CancelledError):
+            return await task
+        return 128 + (received[0] if received else signal.SIGTERM)
+
+    return asyncio.run(supervised())
+
+
+async def _headless(options: Options) -> int:
+    from mcode.commands.standard import standard_registry
+    from mcode.ui.headless import HeadlessFrontEnd
+
+    _preload_sdk()
+    prompts = _prompts(options)
+    bench = await prepare(options, interactive=False)
+    with open_log(bench.places.logs, bench.masker, detailed=options.debug):
+        source, reference = _which_session(options, bench)
+        agent = await bench.open_agent(source, reference)
+        front_end = HeadlessFrontEnd(
+            agent,
+            _Output(),
+            output_format=options.output_format,
+            partial_messages=options.partial_messages,
+            credential=bench.endpoint.credential,
+            slash_commands=tuple(command.name for command in standard_registry()),
+        )
+        try:
+            await agent.start(source)
+            return await front_end.run(prompts)
+        except asyncio.CancelledError:
+            await agent.close("other")
+            front_end.interrupted()
+            raise
+        finally:
+            await agent.close("other")
+            await bench.endpoint.client.close()
+
+
+async def _interactive(options: Options) -> int:
+    from mcode.commands.standard import standard_registry
+    from mcode.ui.line.app import LineApp
+    from mcode.ui.line.look import look_for
+
+    bench = await prepare(options, interactive=True)
+    with open_log(bench.places.logs, bench.masker, detailed=options.debug):
+        source, reference = _which_session(options, bench)
+        agent = await bench.open_agent(source, reference)
+        app = LineApp(
+            agent,
+            around=bench.surroundings(),
+            registry=standard_registry(),
+            open_agent=bench.open_agent,
+            look=look_for(bench.settings.own.ui, bench.environment, decoration=not options.no_decoration),
+            source=source,
+            remarks=_remarks(bench),
+            first_message=options.prompt,
+        )
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.2, _preload_sdk)
+        try:
+            return await app.run()
+        finally:
+            await bench.endpoint.client.close()
+
+
+def _preload_sdk() -> None:
+    """Load the SDK in a thread while everything else is read, or after the first frame."""
+    from mcode.model.anthropic import preload
+
+    asyncio.get_running_loop().run_in_executor(None, preload)
+
+
+def _which_session(options: Options, bench: Workbench) -> tuple[str, str | None]:
+    """How the session opens, and which one. Without a name or id, `--resume` shows what there is."""
+    if options.resume is not None:
+        if not options.resume:
+            raise UsageError(_sessions_to_resume(bench))
+        return ("fork" if options.fork else "resume"), options.resume
+    if options.continue_latest:
+        return ("fork" if options.fork else "resume"), None
+    if options.fork:
+        raise UsageError("--fork-session goes with --continue or --resume. Nothing was started.")
+    return "startup", None
+
+
+def _sessions_to_resume(bench: Workbench) -> str:
+    sessions = bench.store.list()[:20]
+    rows = [f"  {info.id}  {info.modified}  {info.name or info.first_prompt}" for info in sessions]
+    listed = "\n".join(rows) if rows else "  (none here yet)"
+    return (
+        f"--resume takes the id or name of a session. Nothing was started. Sessions of this folder:\n{listed}"
+    )
+
+
+def _remarks(bench: Workbench) -> tuple[str, ...]:
+    if not bench.endpoint.guide:
+        return ()
+    from mcode.model.guide import WELCOME
+
+    return (WELCOME,)
+
+
+async def _prompts(options: Options) -> AsyncIterator[str]:
+    """The messages of a headless run: the one on the command line with standard input behind it, or JSON lines."""
+    if options.input_format == "stream-json":
+        async for text in _messages_on_stdin():
+            yield text
+        return
+    piped = await asyncio.to_thread(_read_stdin)
+    parts = [part for part in (options.prompt, piped) if part]
+    if not parts:
+        raise UsageError("There is no message: give one behind -p or on standard input. Nothing was sent.")
+    yield "\n\n".join(parts)
+
+
+def _read_stdin() -> str:
+    if sys.stdin.isatty():
+        return ""
+    data = sys.stdin.buffer.read(STDIN_LIMIT + 1)
+    if len(data) > STDIN_LIMIT:
+        raise UsageError(
+            f"Standard input is over the limit of {STDIN_LIMIT} bytes. Nothing was sent; put it in a file and "
+            "name the file in the message."
+        )
+    return data.decode("utf-8", "replace").strip()
+
+
+async def _messages_on_stdin() -> AsyncIterator[str]:
+    from mcode.ui.stream_input import read_message
+
+    number = 0
+    while line := await asyncio.to_thread(sys.stdin.buffer.readline):
+        number += 1
+        if line.strip():
+            yield read_message(line, number)
+
+
+class _Output:
+    """Standard output and error; what reaches a terminal is cleaned first."""
+
+    def __init__(self) -> None:
+        self._answer = _writer(sys.stdout)
+        self._remark = _writer(sys.stderr)
+
+    def answer(self, text: str) -> None:
+        self._answer(text)
+
+    def remark(self, text: str) -> None:
+        self._remark(f"{text}\n")
+
+
+def _writer(file: TextIO) -> Callable[[str], None]:
+    def write(text: str) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            file.write(clean(text, Kind.BLOCK) if file.isatty() else text)
+            file.flush()
+
+    return write

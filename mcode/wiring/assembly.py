@@ -1,0 +1,278 @@
+"""One session's objects, put together in the order in which they need one another."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.agent.agent import Agent, Parts
+from mcode.agent.conversation import Conversation
+from mcode.agent.meter import Meter
+from mcode.agent.prompt import memory_text, system_prompt
+from mcode.agent.replies import ModelCaller
+from mcode.agent.requests import RequestBuilder
+from mcode.agent.turn import TurnLoop
+from mcode.builtins.all import file_tools, session_tools
+from mcode.builtins.bash import Bash
+from mcode.builtins.file_state import FileState
+from mcode.catalog.catalog import Catalog
+from mcode.config.memory import memory_for
+from mcode.config.settings import RuleText, Source
+from mcode.errors import UsageError
+from mcode.events import EventBus, Notice
+from mcode.permissions.decide import Policy
+from mcode.permissions.modes import bypass_refusal, in_sandbox, parse_mode, resumed_mode
+from mcode.permissions.rules import split_rule_list
+from mcode.permissions.verdict_log import VerdictLog
+from mcode.pipeline.admit import Gate
+from mcode.pipeline.ask import Desk
+from mcode.pipeline.execute import Executor
+from mcode.pipeline.hooks import HookRunner
+from mcode.pipeline.record import Recorder
+from mcode.pipeline.run import Pipeline
+from mcode.pipeline.side_files import SideFiles
+from mcode.pipeline.validate import SchemaValidator
+from mcode.process import child_environment, end_all_children
+from mcode.tool import Workspace
+from mcode.wiring.keep_rules import RuleKeeper
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from mcode.call import Call, Outcome
+    from mcode.session.store import OpenSession
+    from mcode.tool import Tool
+    from mcode.wiring.options import Options
+    from mcode.wiring.workbench import Workbench
+
+
+class Assembly:
+    """Builds `agent`, and answers what its parts ask across rooms."""
+
+    def __init__(self, bench: Workbench, session: OpenSession) -> None:
+        self._bench = bench
+        self._session = session
+        self._events = EventBus()
+        self._opening: list[Notice] = []
+        self._conversation = Conversation(session.journal)
+        self._workspace = Workspace(
+            bench.start, bench.settings.additional_directories, home=bench.places.home
+        )
+        self._side_files = SideFiles(session, undo_required=bench.settings.own.undo_required)
+        self._file_state = FileState(bench.places.state / "pending")
+        self._file_state.restore(self._conversation.read_files)
+        self._policy = self._make_policy()
+        self._catalog = Catalog(self._make_tools())
+        self._hooks = self._make_hooks()
+        self._desk = Desk(self._events)
+        self._verdicts = VerdictLog(bench.places.logs / "verdicts.jsonl", bench.masker, session=session.id)
+        self._pipeline = self._make_pipeline()
+        self.agent = self._make_agent()
+
+    def _make_policy(self) -> Policy:
+        bench = self._bench
+        options, settings = bench.options, bench.settings
+        named = options.mode or ("bypassPermissions" if options.skip_permissions else None)
+        try:
+            mode, notice = parse_mode(named or self._conversation.mode or settings.default_mode or "default")
+        except ValueError as error:
+            raise UsageError(f"{error} Nothing was started.") from None
+        if notice:
+            self._opening.append(Notice(notice))
+        can_bypass = options.skip_permissions or named == "bypassPermissions"
+        if can_bypass:
+            _check_bypass(bench)
+        return Policy(
+            settings,
+            self._workspace,
+            mode if named else resumed_mode(mode),
+            cli_rules=_rules_of(options, bench.start),
+            can_bypass=can_bypass,
+            own=(bench.places.state, bench.places.claude),
+            readable=(self._session.directory,),
+        )
+
+    def _make_tools(self) -> Sequence[Tool]:
+        settings, environment = self._bench.settings, self._bench.environment
+        passed = {name: environment[name] for name in settings.own.pass_environment if name in environment}
+        keys = self._bench.endpoint.secrets
+        for_commands = child_environment(environment, {**settings.env, **passed}, keys=keys)
+        policy = self._policy
+        return (
+            *file_tools(self._file_state, lambda path: not policy.shows(path)),
+            *session_tools(),
+            Bash(lambda _: for_commands, output_limit=settings.bash_output_max_chars),
+        )
+
+    def _make_hooks(self) -> HookRunner:
+        settings = self._bench.settings
+        return HookRunner(
+            () if settings.disable_all_hooks else settings.hooks,
+            _HookFacts(self._bench, self._session, self._workspace, self._policy),
+            self._events,
+            matches_rule=self._matches_rule,
+            spill=self._side_files.keep_text,
+            mask=self._bench.masker.mask,
+        )
+
+    def _make_pipeline(self) -> Pipeline:
+        bench = self._bench
+        keeper = RuleKeeper(self._policy, bench.places, bench.start, self._events)
+        return Pipeline(
+            gate=Gate(self._catalog, self._policy, self._workspace, SchemaValidator()),
+            hooks=self._hooks,
+            policy=self._policy,
+            desk=self._desk,
+            executor=Executor(self._workspace, self._events, self._side_files, self._desk),
+            recorder=Recorder(self._conversation, self._verdicts, self._events),
+            workspace=self._workspace,
+            keep_rule=keeper.keep,
+            apply_updates=keeper.apply,
+            refresh=self._file_state.refresh,
+            spill=self._side_files.keep_text,
+        )
+
+    def _make_agent(self) -> Agent:
+        bench = self._bench
+        options, settings, endpoint = bench.options, bench.settings, bench.endpoint
+        conversation, events = self._conversation, self._events
+        builder = RequestBuilder(
+            conversation,
+            self._catalog,
+            self._policy,
+            self._system,
+            max_tokens=endpoint.max_tokens,
+            extra=endpoint.extra,
+        )
+        meter = Meter(events, settings.own.prices, endpoint.window)
+        caller = ModelCaller(
+            conversation, endpoint.client, builder, meter, events, lambda: self.agent.model,
+            endpoint.calls_on_end_turn,
+        )  # fmt: skip
+        loop = TurnLoop(
+            conversation,
+            caller,
+            self._pipeline,
+            self._hooks,
+            self._catalog,
+            events,
+            self._after_calls,
+            options.max_turns,
+        )
+        parts = Parts(
+            events=events,
+            desk=self._desk,
+            policy=self._policy,
+            settings=settings,
+            workspace=self._workspace,
+            catalog=self._catalog,
+            session=self._session,
+            conversation=conversation,
+            hooks=self._hooks,
+            pipeline=self._pipeline,
+            builder=builder,
+            caller=caller,
+            meter=meter,
+            loop=loop,
+            notices=(*bench.notices(self._policy.problems), *self._opening),
+            shutdown=self._shut_down,
+        )
+        return Agent(parts, options.model or conversation.model or endpoint.model)
+
+    def _system(self) -> str:
+        options = self._bench.options
+        return system_prompt(
+            self._bench.memory.files, replaced=options.system_prompt, appended=options.append_system_prompt
+        )
+
+    def _after_calls(self, outcomes: Sequence[Outcome]) -> None:
+        """Keep what the file tools know, and bring in instruction files of directories that were read in."""
+        known = self._file_state.remembered()
+        if known != self._conversation.read_files:
+            self._conversation.append("files", {"read": known})
+        before = self._bench.memory
+        for outcome in outcomes:
+            for path in self._paths_read(outcome):
+                self._bench.memory = memory_for(self._bench.memory, path)
+        new = self._bench.memory.files[len(before.files) :]
+        if new:
+            self._conversation.append("context", {"content": "\n\n".join(memory_text(file) for file in new)})
+        for text in self._bench.memory.notices[len(before.notices) :]:
+            self._events.emit(Notice(text))
+
+    def _paths_read(self, outcome: Outcome) -> Sequence[Path]:
+        tool = self._catalog.find(outcome.call.tool)
+        if tool is None or tool.name != "Read" or outcome.is_error:
+            return ()
+        return tool.access(outcome.call.arguments, self._workspace).reads
+
+    def _matches_rule(self, rule: str, call: Call) -> bool:
+        """Whether a call fits the permission rule of a hook's `if`; what cannot be told fits."""
+        tool = self._catalog.find(call.tool)
+        if tool is None:
+            return True
+        source = Source("session", None, self._bench.start, trusted=True)
+        access = tool.access(call.arguments, self._workspace)
+        return self._policy.matches(RuleText(rule, "ask", source), call, tool, access)
+
+    async def _shut_down(self) -> None:
+        await end_all_children()
+        self._verdicts.close()
+        self._session.journal.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _HookFacts:
+    """What every hook is told of the session."""
+
+    _bench: Workbench
+    _session: OpenSession
+    _workspace: Workspace
+    _policy: Policy
+
+    @property
+    def session_id(self) -> str:
+        return self._session.id
+
+    @property
+    def transcript_path(self) -> Path:
+        return self._session.journal.path
+
+    @property
+    def cwd(self) -> Path:
+        return self._workspace.current
+
+    @property
+    def permission_mode(self) -> str:
+        return str(self._policy.mode)
+
+    @property
+    def project_directory(self) -> Path:
+        return self._workspace.start
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return {**self._bench.environment, **self._bench.settings.env}
+
+
+def _rules_of(options: Options, start: Path) -> tuple[RuleText, ...]:
+    """The rules of `--disallowedTools` and `--allowedTools`."""
+    source = Source("cli", None, start, trusted=True)
+    return tuple(
+        RuleText(rule, behavior, source)
+        for behavior, lists in (("deny", options.disallowed), ("allow", options.allowed))
+        for given in lists
+        for rule in split_rule_list(given)
+    )
+
+
+def _check_bypass(bench: Workbench) -> None:
+    refusal = bypass_refusal(
+        disabled=bench.settings.disable_bypass,
+        user_id=os.geteuid(),
+        sandboxed=in_sandbox(bench.environment),
+    )
+    if refusal is not None:
+        raise UsageError(refusal)

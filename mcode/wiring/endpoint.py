@@ -1,0 +1,155 @@
+"""Which model answers, where it is, and with whose key: from the command line, the settings and the environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mcode import files
+from mcode.config.key import find_credential
+from mcode.errors import StorageError, UsageError
+from mcode.model.anthropic import AnthropicClient
+from mcode.model.client import ModelFailure
+from mcode.model.profiles import ANTHROPIC, choose_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from mcode.config.key import Search
+    from mcode.config.places import Places
+    from mcode.config.settings import Settings
+    from mcode.jsontext import JsonObject
+    from mcode.model.client import ModelClient, ModelInfo
+    from mcode.wiring.options import Options
+
+WINDOW = 200_000
+"""Tokens of a model's window where nothing says otherwise."""
+
+ANSWER = 32_000
+"""Output tokens of one answer where nothing says otherwise."""
+
+GUIDE = "offline-guide"
+"""Name that stands where a model's would; the guide is a script."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Everything about the other side of the conversation."""
+
+    client: ModelClient
+    model: str
+    window: int = WINDOW
+    max_tokens: int = ANSWER
+    calls_on_end_turn: bool = False
+    extra: JsonObject = field(default_factory=dict)
+    credential: str = "none"
+    """Where the key came from, for display."""
+    secrets: tuple[str, ...] = ()
+    """mcode's own keys, to be masked wherever they turn up."""
+    guide: bool = False
+    """True where the offline guide answers."""
+    notices: tuple[str, ...] = ()
+
+
+async def choose_endpoint(
+    options: Options, settings: Settings, places: Places, environment: Mapping[str, str], *, interactive: bool
+) -> Endpoint:
+    """Find the endpoint and the model. Raises UsageError that says what to set, EndpointError if it is unreachable."""
+    if options.demo:
+        return _guide(())
+    own = {**environment, **settings.own_env}
+    base_url = options.base_url or own.get("ANTHROPIC_BASE_URL") or settings.own.base_url
+    search = await find_credential(own, settings)
+    if search.credential is None and base_url is None:
+        if interactive:
+            return _guide((_how_to_set(search),))
+        raise UsageError(
+            f"There is no model to ask. {_how_to_set(search)} `mcode --demo` shows mcode without one."
+        )
+    profile = choose_profile(
+        base_url or ANTHROPIC,
+        header_style=settings.own.header_style,
+        api_version=settings.own.api_version,
+        extra_body=settings.own.extra_body,
+    )
+    credential = search.credential
+    client = AnthropicClient(
+        profile,
+        credential.value if credential else None,
+        source=credential.source if credential else "",
+        environment=environment,
+    )
+    cache = _ModelCache(places.state / "cache" / "models.json", profile.base_url)
+    named = options.model or settings.model or own.get("ANTHROPIC_MODEL")
+    model, notices = (named, ()) if named else await _first_model(client, cache)
+    window, max_tokens = cache.limits_of(model)
+    return Endpoint(
+        client=client,
+        model=model,
+        window=settings.own.window or window or WINDOW,
+        max_tokens=settings.own.max_tokens or min(max_tokens or ANSWER, ANSWER),
+        calls_on_end_turn=profile.calls_on_end_turn,
+        extra=dict(profile.extra_body),
+        credential=credential.source if credential else "none",
+        secrets=(credential.value,) if credential else (),
+        notices=(*notices, *_problems(search)),
+    )
+
+
+def _guide(notices: tuple[str, ...]) -> Endpoint:
+    from mcode.model.guide import guide_client
+
+    return Endpoint(guide_client(), GUIDE, guide=True, notices=notices)
+
+
+async def _first_model(client: AnthropicClient, cache: _ModelCache) -> tuple[str, tuple[str, ...]]:
+    """Ask the endpoint once what it offers, and take the first; raises UsageError where it does not say."""
+    advice = "Name one with --model, `model` in ~/.mcode/settings.json, or ANTHROPIC_MODEL"
+    try:
+        models = await client.list_models()
+    except ModelFailure as failed:
+        await client.close()
+        said = failed.failure.message
+        raise UsageError(
+            f"No model is named, and {client.name} does not list its own: {said} {advice}."
+        ) from failed
+    if not models:
+        await client.close()
+        raise UsageError(f"No model is named, and {client.name} lists none. {advice}.")
+    cache.keep(models)
+    taken = models[0].id
+    return taken, (f"No model is named, so {taken} was taken, the first that {client.name} lists. {advice}.",)
+
+
+def _how_to_set(search: Search) -> str:
+    looked = "; ".join(f"{place}: {state}" for place, state in search.looked_at)
+    return (
+        f"No key was found ({looked}). Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL (--base-url) for any endpoint "
+        "of the Messages protocol, and name a model with --model."
+    )
+
+
+def _problems(search: Search) -> tuple[str, ...]:
+    return tuple(problem.message for problem in search.problems)
+
+
+class _ModelCache:
+    """The model list of an endpoint as it was last seen; without it the limits of a model are not known."""
+
+    def __init__(self, path: Path, base_url: str) -> None:
+        self._path = path
+        self._base_url = base_url
+
+    def limits_of(self, model: str) -> tuple[int | None, int | None]:
+        """Window and output limit in tokens, where the list told."""
+        try:
+            known = files.read_json(self._path).get(self._base_url, {}).get(model, {})
+        except (StorageError, AttributeError):
+            return None, None
+        return known.get("window"), known.get("max_tokens")
+
+    def keep(self, models: Sequence[ModelInfo]) -> None:
+        listed = {info.id: {"window": info.window, "max_tokens": info.max_tokens} for info in models}
+        files.private_directory(self._path.parent)
+        files.update_json(self._path, lambda cached: {**cached, self._base_url: listed})

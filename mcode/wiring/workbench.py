@@ -1,0 +1,131 @@
+"""Everything that outlives a session: places, settings, endpoint. It opens sessions as agents."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcode import __version__
+from mcode.commands.host import Surroundings
+from mcode.config.load import load_settings
+from mcode.config.memory import load_memory
+from mcode.config.memory_files import Memory
+from mcode.config.places import find_places
+from mcode.errors import UsageError
+from mcode.events import Notice
+from mcode.masking import Masker
+from mcode.session.store import SessionStore
+from mcode.wiring.assembly import Assembly
+from mcode.wiring.endpoint import choose_endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mcode.agent.agent import Agent
+    from mcode.config.places import Places
+    from mcode.config.settings import Problem, Settings
+    from mcode.session.store import OpenSession
+    from mcode.wiring.endpoint import Endpoint
+    from mcode.wiring.options import Options
+
+
+@dataclass(slots=True)
+class Workbench:
+    """What every session of this start shares."""
+
+    options: Options
+    environment: Mapping[str, str]
+    places: Places
+    start: Path
+    settings: Settings
+    endpoint: Endpoint
+    masker: Masker
+    store: SessionStore
+    memory: Memory
+    """The instruction files as they were read when the present session was opened."""
+
+    async def open_agent(self, source: str, reference: str | None = None) -> Agent:
+        """Open a session: `startup` or `clear` a new one, `resume` or `fork` an earlier one by id or name.
+
+        Without a reference the latest one is meant. The agent has not started yet. Raises UsageError where there
+        is no such session, StorageError where it cannot be opened or written.
+        """
+        session = self._open_session(source, reference)
+        self.memory = await asyncio.to_thread(
+            load_memory, self.places, self.start, self.settings.claude_md_excludes
+        )
+        return Assembly(self, session).agent
+
+    def surroundings(self) -> Surroundings:
+        """What slash commands need beside the conversation."""
+        return Surroundings(
+            version=__version__,
+            places=self.places,
+            endpoint=self.endpoint.client.name,
+            credential=self.endpoint.credential,
+            memory=lambda: self.memory.files,
+            sessions=self.store.list,
+            models=self._models,
+            masker=self.masker,
+        )
+
+    async def _models(self) -> Sequence[str]:
+        return [info.id for info in await self.endpoint.client.list_models()]
+
+    def _open_session(self, source: str, reference: str | None) -> OpenSession:
+        if source not in {"resume", "fork"}:
+            return self.store.create(self.options.session_id if source == "startup" else None)
+        if reference is None:
+            latest = self.store.latest()
+            if latest is None:
+                raise UsageError(f"There is no earlier session in {self.start}. Start one with `mcode`.")
+            reference = latest.id
+        return self.store.fork(reference) if source == "fork" else self.store.open(reference)
+
+    def notices(self, found: Sequence[Problem]) -> tuple[Notice, ...]:
+        """What the user should be told at the start of a session; `found` are problems of its own."""
+        problems = [problem for problem in (*self.settings.problems, *found) if problem.severity != "info"]
+        return (
+            *(Notice(problem.message, problem.severity) for problem in problems),
+            *(Notice(text) for text in (*self.memory.notices, *self.endpoint.notices)),
+        )
+
+
+async def prepare(options: Options, *, interactive: bool) -> Workbench:
+    """Read what a start needs. Raises UsageError and EndpointError with what to do."""
+    environment = dict(os.environ)
+    places = find_places(environment)
+    start = working_directory()
+    settings = load_settings(places, start, flag=options.settings, sources=options.setting_sources)
+    endpoint = await choose_endpoint(options, settings, places, environment, interactive=interactive)
+    masker = Masker(environment, keys=endpoint.secrets)
+    return Workbench(
+        options=options,
+        environment=environment,
+        places=places,
+        start=start,
+        settings=settings,
+        endpoint=endpoint,
+        masker=masker,
+        store=SessionStore(places.project_directory(start), masker),
+        memory=Memory(start, places.home),
+    )
+
+
+def working_directory() -> Path:
+    """Where mcode was started, resolved; raises UsageError where the directory is gone or closed to us."""
+    try:
+        start = Path.cwd().resolve(strict=True)
+        os.scandir(start).close()
+    except FileNotFoundError:
+        raise UsageError(
+            "The directory that mcode was started in no longer exists. Nothing was started; `cd` to one that does."
+        ) from None
+    except PermissionError as error:
+        raise UsageError(
+            f"The directory {error.filename} cannot be read. Nothing was started; start mcode in one that can."
+        ) from None
+    return start
