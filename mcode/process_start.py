@@ -36,7 +36,7 @@ def start_program(
     with _no_signal_blocked():
         return subprocess.Popen(
             argv,
-            cwd=cwd,
+            cwd=str(cwd),
             env=environment,
             stdin=stdin,
             stdout=stdout,
