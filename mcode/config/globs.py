@@ -11,7 +11,7 @@ ALTERNATIVES = 256
 def matches(pattern: str, path: str) -> bool:
     """True where the whole path fits. Both have slashes; a leading slash must be in both or in neither."""
     parts = path.split("/")
-    return any(_fits(one.split("/"), parts) for one in expand_braces(pattern))
+    return any(_fits(_segments(one), parts) for one in expand_braces(pattern))
 
 
 def expand_braces(pattern: str) -> list[str]:
@@ -44,6 +44,14 @@ def _innermost(pattern: str) -> tuple[int, int] | None:
     return None
 
 
+def _segments(pattern: str) -> list[str]:
+    """The parts between slashes; `**` after `**` says nothing new."""
+    parts = pattern.split("/")
+    return [
+        part for index, part in enumerate(parts) if part != "**" or index == 0 or parts[index - 1] != "**"
+    ]
+
+
 def _fits(pattern: list[str], parts: list[str]) -> bool:
     """Match segment by segment; `reached` holds how many pattern segments may be used up so far."""
     reached = _skip_stars({0}, pattern)
@@ -64,9 +72,4 @@ def _fits(pattern: list[str], parts: list[str]) -> bool:
 
 def _skip_stars(reached: set[int], pattern: list[str]) -> set[int]:
     """`**` also stands for no directory at all."""
-    result = set(reached)
-    for used in reached:
-        while used < len(pattern) and pattern[used] == "**":
-            used += 1  # noqa: PLW2901 -- walks on from each place
-            result.add(used)
-    return result
+    return reached | {used + 1 for used in reached if used < len(pattern) and pattern[used] == "**"}

@@ -6,24 +6,21 @@ Never in a file of a project. A key is kept in memory only.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.config.keyring_entry import KEYRING, read_keyring
-from mcode.config.no_key import TIME_LIMIT, NoKeyError, fault_of
-from mcode.config.plain_file import reason
+from mcode.config.key_commands import NoKeyError, ask_helper, ask_keyring, fault_of
 from mcode.config.settings import Problem
-from mcode.process import ProcessSpec, run_process, without_model_keys
-from mcode.process_environment import absolute_path_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from mcode.config.settings import Settings
 
 VARIABLES = (("ANTHROPIC_API_KEY", "key"), ("ANTHROPIC_AUTH_TOKEN", "token"))
 
 HELPER = "apiKeyHelper"
+KEYRING = "the system keyring"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,65 +50,47 @@ async def find_credential(environment: Mapping[str, str], settings: Settings) ->
     `environment` is the process's own, with the `own_env` of the settings. A place that fails becomes a problem,
     and the search goes on.
     """
-    looked: list[tuple[str, str]] = []
-    problems: list[Problem] = []
+    looking = _Looking()
     for name, kind in VARIABLES:
         place = f"{name} in {'the settings' if name in settings.own_env else 'the environment'}"
         value = environment.get(name, "").strip()
         fault = fault_of(value) if value else ""
         if fault:
-            problems.append(Problem(None, place, f"{fault}; it is not used", "error"))
-        looked.append((place, fault or ("found" if value else "not set")))
-        if value and not fault:
-            return Search(Credential(value, kind, place), tuple(looked), tuple(problems))
+            looking.failed(place, f"its value {fault}", None)
+        elif looking.saw(place, value, "not set"):
+            return looking.result(Credential(value, kind, place))
     source = settings.api_key_helper_source
-    file = source.path if source else None
-    helper = f"{HELPER} in {source.name if source else '~/.mcode/settings.json'}"
-    for place, path in ((helper, file), (KEYRING, None)):
-        try:
-            value = await (_ask_helper(settings, environment) if place == helper else read_keyring())
-        except NoKeyError as failed:
-            key = HELPER if path else place
-            problems.append(Problem(path, key, f"gave no key: {failed}", "error"))
-            looked.append((place, f"failed: {failed}"))
-            continue
-        looked.append((place, "found" if value else "not set" if place == helper else "no entry for mcode"))
-        if value:
-            return Search(Credential(value, "key", place), tuple(looked), tuple(problems))
-    return Search(None, tuple(looked), tuple(problems))
-
-
-async def _ask_helper(settings: Settings, environment: Mapping[str, str]) -> str | None:
-    """Run the user's command. Raises NoKeyError where it gives no key.
-
-    It runs in the root directory: the folder that mcode was started in must not decide what a relative name means.
-    """
-    command = settings.api_key_helper
-    if not command:
-        return None
-    own = without_model_keys(environment)
-    own["PATH"] = absolute_path_list(environment.get("PATH", ""))
-    spec = ProcessSpec(("/bin/sh", "-c", command), Path("/"), own, timeout=TIME_LIMIT, output_limit=64_000)
+    place = f"{HELPER} in {source.name if source else '~/.mcode/settings.json'}"
     try:
-        result = await run_process(spec)
-    except (OSError, ValueError) as error:
-        why = reason(error) if isinstance(error, OSError) else str(error)
-        raise NoKeyError(f"the command could not be started ({why})") from None
-    if result.timed_out:
-        raise NoKeyError(f"the command was ended after {TIME_LIMIT:g} seconds")
-    if result.exit_code != 0:
-        how = f"signal {result.signal}" if result.exit_code is None else f"exit code {result.exit_code}"
-        raise NoKeyError(f"the command ended with {how}{_first_line(result.stderr.text, environment)}")
-    value = result.stdout.text.strip()
-    fault = fault_of(value)
-    if fault:
-        raise NoKeyError(f"what the command printed {fault}")
-    return value
+        value = await ask_helper(settings.api_key_helper, environment) if settings.api_key_helper else ""
+        if looking.saw(place, value, "not set"):
+            return looking.result(Credential(value, "key", place))
+    except NoKeyError as error:
+        looking.failed(place, str(error), source.path if source else None)
+    try:
+        value = await ask_keyring(environment)
+        if looking.saw(KEYRING, value, "no entry for mcode"):
+            return looking.result(Credential(value, "key", KEYRING))
+    except NoKeyError as error:
+        looking.failed(KEYRING, str(error), None)
+    return looking.result(None)
 
 
-def _first_line(text: str, environment: Mapping[str, str]) -> str:
-    """What a command said first, without secrets; empty where it said nothing."""
-    from mcode.masking import Masker  # only where a helper has failed
+class _Looking:
+    """The places so far."""
 
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return f": {Masker(environment).mask(line[:200])}" if line else ""
+    def __init__(self) -> None:
+        self._places: list[tuple[str, str]] = []
+        self._problems: list[Problem] = []
+
+    def saw(self, place: str, value: str, nothing: str) -> bool:
+        """Note a place; True where it has a key."""
+        self._places.append((place, "found" if value else nothing))
+        return bool(value)
+
+    def failed(self, place: str, why: str, file: Path | None) -> None:
+        self._places.append((place, f"failed: {why}"))
+        self._problems.append(Problem(file, HELPER if file else place, f"gave no key: {why}", "error"))
+
+    def result(self, credential: Credential | None) -> Search:
+        return Search(credential, tuple(self._places), tuple(self._problems))

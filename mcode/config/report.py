@@ -7,7 +7,7 @@ import re
 
 from mcode.config.settings import Problem, Source
 
-TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]')
+TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 class Report:
@@ -47,29 +47,26 @@ def lines_of(text: str) -> dict[str, int]:
     The text must be valid JSON. Scans it once.
     """
     lines: dict[str, int] = {}
-    open_paths: list[str] = []
-    counts: list[int] = []
-    """For each open container: the index of its next element, or -1 for an object."""
+    inside: list[tuple[str, int]] = []
+    """Of each open container: its path, and the index of its present element, or -1 for an object."""
     path, line, last, previous = "", 1, 0, ""
     for token in TOKEN.finditer(text):
         line += text.count("\n", last, token.start())
         last = token.start()
         mark = token.group()
-        in_object = bool(counts) and counts[-1] < 0
-        if in_object and mark[0] == '"' and previous in "{,":
+        around, index = inside[-1] if inside else ("", -1)
+        if index >= 0 and previous in "[," and mark != "]":
+            index += previous == ","
+            inside[-1] = (around, index)
+            path = f"{around}[{index}]"
+            lines[path] = line
+        elif inside and index < 0 and previous in "{," and mark != "}":
             name = json.loads(mark, strict=False)
-            path = f"{open_paths[-1]}.{name}" if open_paths[-1] else name
+            path = f"{around}.{name}" if around else name
             lines[path] = line
-        elif mark in "{[":
-            open_paths.append(path)
-            counts.append(-1 if mark == "{" else 0)
+        if mark in "{[":
+            inside.append((path, -1 if mark == "{" else 0))
         elif mark in "}]":
-            path = open_paths.pop()
-            counts.pop()
-        elif mark == "," and not in_object:
-            counts[-1] += 1
-        if counts and counts[-1] >= 0 and mark in "[,":
-            path = f"{open_paths[-1]}[{counts[-1]}]"
-            lines[path] = line
-        previous = mark if mark in "{}[],:" else "v"
+            path, _ = inside.pop()
+        previous = mark[0]
     return lines
