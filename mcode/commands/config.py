@@ -1,0 +1,112 @@
+"""/config: the settings as they count, the files they come from, and what is wrong with them."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, cast
+
+from mcode import jsontext
+from mcode.commands.registry import Arguments, Command, CommandResult
+from mcode.commands.tables import table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from _typeshed import DataclassInstance
+
+    from mcode.commands.host import CommandContext
+    from mcode.jsontext import JsonObject, JsonValue
+
+_ELSEWHERE = frozenset({"rules", "hooks", "problems", "sources", "own"})
+"""Fields that /permissions, /hooks or other parts of the answer show."""
+
+_NAMES_ONLY = frozenset({"env", "own_env"})
+"""Mappings whose values may be secrets: only the names are shown."""
+
+
+async def _config(context: CommandContext, arguments: Arguments) -> CommandResult:
+    arguments.at_most(0, "/config")
+    settings = context.agent.settings
+    data: JsonObject = {
+        "state": str(context.around.places.state),
+        "sources": [
+            {"scope": source.scope, "path": _path(source.path), "trusted": source.trusted}
+            for source in settings.sources
+        ],
+        "values": _fields(settings, skip=_ELSEWHERE),
+        "mcode": _fields(settings.own),
+        "problems": [
+            {
+                "path": _path(problem.path),
+                "line": problem.line,
+                "key": problem.key,
+                "text": problem.text,
+                "severity": problem.severity,
+                "message": problem.message,
+            }
+            for problem in settings.problems
+        ],
+    }
+    masked = context.around.masker.mask_value(data)
+    return CommandResult(_text(masked), masked)
+
+
+def _text(data: JsonObject) -> str:
+    lines = [f"mcode's own files: {data['state']}"]
+    if data["sources"]:
+        lines.append("Settings are read from, the strongest first")
+        lines.append(table([_source(source) for source in data["sources"]]))
+    else:
+        lines.append("There are no settings files; everything is as mcode comes.")
+    lines += ["Settings", table(_rows(data["values"])), "Under `mcode`", table(_rows(data["mcode"]))]
+    if data["problems"]:
+        lines.append("Problems")
+        lines += [f"  {problem['severity']}: {problem['message']}" for problem in data["problems"]]
+    lines.append("Rules: /permissions. Hooks: /hooks. Files are read when mcode starts.")
+    return "\n".join(lines)
+
+
+def _source(source: JsonObject) -> tuple[str, str, str]:
+    note = "" if source["trusted"] else "only deny and ask rules count"
+    return str(source["scope"]), str(source["path"] or "(given at the start)"), note
+
+
+def _rows(values: JsonObject) -> list[tuple[str, str]]:
+    return [
+        (name, value if isinstance(value, str) else jsontext.dump(value)) for name, value in values.items()
+    ]
+
+
+def _path(path: Path | None) -> str | None:
+    return str(path) if path is not None else None
+
+
+def _fields(value: DataclassInstance, *, skip: frozenset[str] = frozenset()) -> JsonObject:
+    """The fields of a value as JSON; what is not JSON by itself becomes text."""
+    return {
+        field.name: _names(getattr(value, field.name))
+        if field.name in _NAMES_ONLY
+        else _json(getattr(value, field.name))
+        for field in fields(value)
+        if field.name not in skip
+    }
+
+
+def _names(mapping: Mapping[str, str]) -> list[str]:
+    return sorted(mapping)
+
+
+def _json(value: object) -> JsonValue:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return _fields(value)
+    if isinstance(value, dict):
+        return {str(key): _json(each) for key, each in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_json(each) for each in cast("list[object]", value)]
+    return str(value)
+
+
+CONFIG = Command("config", "the settings that count, their files, and problems in them", _config)

@@ -1,0 +1,83 @@
+"""/context: where the window goes, from the ledger of the last request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.commands.registry import Arguments, Command, CommandResult
+from mcode.commands.tables import dollars, percent, table, tokens
+
+if TYPE_CHECKING:
+    from mcode.commands.host import CommandContext
+    from mcode.events import Ledger
+
+_BAR = 30
+"""Cells of a bar that stands for the whole window."""
+
+
+async def _context(context: CommandContext, arguments: Arguments) -> CommandResult:
+    arguments.at_most(0, "/context")
+    ledger = context.agent.ledger
+    if ledger is None:
+        text = "No request has been sent in this session yet, so there is nothing in the window."
+        return CommandResult(text, {"request": None})
+    return CommandResult(_text(ledger), _as_object(ledger))
+
+
+def _text(ledger: Ledger) -> str:
+    used = _used(ledger)
+    heading = (
+        f"Last request {tokens(used)} of {tokens(ledger.window)} tokens ({percent(used, ledger.window)})   "
+        f"cached {tokens(ledger.cache_read)}   session {dollars(ledger.cost)}"
+    )
+    parts = (
+        ("definitions", ledger.definitions, "tool definitions, in every request"),
+        ("system", ledger.system, "system prompt and instruction files"),
+        ("messages", ledger.messages, "what you and the model said"),
+        ("results", ledger.results, "what tools returned"),
+        ("free", max(0, ledger.window - used), ""),
+    )
+    rows = [(name, tokens(count), _bar(count, ledger.window), note) for name, count, note in parts]
+    lines = [heading, table(rows, right=frozenset({1}))]
+    if not ledger.input_tokens:
+        lines.append("  The provider has not reported figures for this request: these are estimates.")
+    else:
+        lines.append(
+            f"  reported by the provider: input {tokens(ledger.input_tokens)}, output "
+            f"{tokens(ledger.output_tokens)}, read from cache {tokens(ledger.cache_read)}, written to cache "
+            f"{tokens(ledger.cache_written)}"
+        )
+    return "\n".join(lines)
+
+
+def _used(ledger: Ledger) -> int:
+    counted = ledger.definitions + ledger.system + ledger.messages + ledger.results
+    return ledger.input_tokens or counted
+
+
+def _bar(count: int, window: int) -> str:
+    if window <= 0 or count <= 0:
+        return ""
+    return "#" * max(1, round(_BAR * count / window))
+
+
+def _as_object(ledger: Ledger) -> dict[str, object]:
+    return {
+        "request": {
+            "definitions": ledger.definitions,
+            "system": ledger.system,
+            "messages": ledger.messages,
+            "results": ledger.results,
+            "used": _used(ledger),
+            "window": ledger.window,
+            "reported": bool(ledger.input_tokens),
+            "input_tokens": ledger.input_tokens,
+            "output_tokens": ledger.output_tokens,
+            "cache_read": ledger.cache_read,
+            "cache_written": ledger.cache_written,
+        },
+        "cost": ledger.cost,
+    }
+
+
+CONTEXT = Command("context", "what filled the window in the last request", _context)

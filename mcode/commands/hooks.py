@@ -1,0 +1,90 @@
+"""/hooks: the user's hooks, and what a failing one would mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.commands.registry import Arguments, Command, CommandResult
+from mcode.commands.tables import plural
+
+if TYPE_CHECKING:
+    from mcode.commands.host import CommandContext
+    from mcode.config.settings import HookHandler
+    from mcode.jsontext import JsonObject
+
+_FAILS_OPEN = "if it fails, the call goes on (onFailure is continue)"
+
+
+async def _hooks(context: CommandContext, arguments: Arguments) -> CommandResult:
+    arguments.at_most(0, "/hooks")
+    settings = context.agent.settings
+    data: JsonObject = {
+        "disabled": settings.disable_all_hooks,
+        "hooks": [_as_object(handler) for handler in settings.hooks],
+    }
+    if not settings.hooks:
+        return CommandResult("No hooks are set.", data)
+    lines = [f"{plural(len(settings.hooks), 'hook')}"]
+    if settings.disable_all_hooks:
+        lines.append("All hooks are switched off by disableAllHooks; none of these runs.")
+    for event in sorted({handler.event for handler in settings.hooks}):
+        lines.append(event)
+        for handler in settings.hooks:
+            if handler.event == event:
+                lines += _describe(handler)
+    return CommandResult("\n".join(lines), data)
+
+
+def fails_open(handler: HookHandler) -> bool:
+    """True where a call that this hook should judge goes on when the hook breaks."""
+    return (
+        handler.event == "PreToolUse"
+        and handler.unsupported is None
+        and (handler.on_failure != "block" or handler.run_async)
+    )
+
+
+def _describe(handler: HookHandler) -> list[str]:
+    lines = [f"  {handler.matcher or '*'}  {_command(handler)}"]
+    facts = [_place(handler)]
+    if handler.condition:
+        facts.append(f"if {handler.condition}")
+    if handler.timeout is not None:
+        facts.append(f"at most {handler.timeout:g} s")
+    if handler.run_async:
+        facts.append("in the background, decides nothing")
+    lines.append(f"      {', '.join(facts)}")
+    if handler.unsupported is not None:
+        lines.append(f"      NOT RUN: {handler.unsupported}")
+    elif fails_open(handler):
+        lines.append(f"      FAILS OPEN: {_FAILS_OPEN}")
+    elif handler.event == "PreToolUse":
+        lines.append("      fails closed: a failure blocks the call")
+    return lines
+
+
+def _command(handler: HookHandler) -> str:
+    return " ".join((handler.command, *(handler.args or ())))
+
+
+def _place(handler: HookHandler) -> str:
+    return str(handler.source.path) if handler.source.path else handler.source.scope
+
+
+def _as_object(handler: HookHandler) -> JsonObject:
+    return {
+        "event": handler.event,
+        "matcher": handler.matcher,
+        "command": _command(handler),
+        "if": handler.condition,
+        "timeout": handler.timeout,
+        "async": handler.run_async,
+        "onFailure": handler.on_failure,
+        "scope": handler.source.scope,
+        "path": str(handler.source.path) if handler.source.path else None,
+        "unsupported": handler.unsupported,
+        "fails_open": fails_open(handler),
+    }
+
+
+HOOKS = Command("hooks", "the hooks, and which of them would fail open", _hooks)

@@ -1,0 +1,213 @@
+"""What commands and front ends need of the agent and its surroundings; `wiring` fills it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from mcode.call import Outcome
+    from mcode.commands.registry import Registry
+    from mcode.config.memory import MemoryFile
+    from mcode.config.places import Places
+    from mcode.config.settings import Settings
+    from mcode.events import ApprovalRequested, Event, EventBus, Ledger, QuestionAsked, TurnFinished
+    from mcode.jsontext import JsonObject
+    from mcode.masking import Masker
+    from mcode.permissions.decide import Policy
+    from mcode.session.store import SessionInfo
+    from mcode.tool import Tool, Workspace
+
+
+class Tools(Protocol):
+    """The catalogue, as commands read it."""
+
+    def __iter__(self) -> Iterator[Tool]: ...
+
+    def find(self, name: str) -> Tool | None:
+        """The tool of this name; other spellings are forgiven where only one tool fits."""
+        ...
+
+    def nearest(self, name: str, count: int = 3) -> tuple[str, ...]:
+        """Names most like `name`, the best first."""
+        ...
+
+
+class QuestionDesk(Protocol):
+    """Where approvals and questions wait for an answer."""
+
+    @property
+    def waiting(self) -> tuple[ApprovalRequested | QuestionAsked, ...]:
+        """What waits, oldest first."""
+        ...
+
+    def attach(self) -> Callable[[], None]:
+        """Say that somebody answers from now on; returns the function that ends it."""
+        ...
+
+    def decide(self, approval_id: str, choice: str, comment: str = "") -> bool:
+        """Answer an approval by the key of a choice; False where it no longer waits."""
+        ...
+
+    def answer(self, question_id: str, answers: tuple[tuple[str, ...], ...] | None) -> bool:
+        """Answer a tool's questions, or decline with None; False where they no longer wait."""
+        ...
+
+
+class SentPrefix(Protocol):
+    """What stands in front of the messages in every request."""
+
+    @property
+    def tools(self) -> tuple[JsonObject, ...]:
+        """Definitions as they are sent."""
+        ...
+
+
+class Requests(Protocol):
+    """The builder of requests, as inspectors look at it."""
+
+    def preview(self, model: str) -> SentPrefix:
+        """The prefix as the next request would have it; nothing is frozen by looking."""
+        ...
+
+
+class JournalFile(Protocol):
+    """The session's file."""
+
+    @property
+    def path(self) -> Path: ...
+
+
+class Session(Protocol):
+    """The open session, as commands show it."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def journal(self) -> JournalFile: ...
+
+
+class Conversation(Protocol):
+    """The agent, as commands and front ends use it."""
+
+    @property
+    def events(self) -> EventBus: ...
+
+    @property
+    def desk(self) -> QuestionDesk: ...
+
+    @property
+    def policy(self) -> Policy: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def workspace(self) -> Workspace: ...
+
+    @property
+    def catalog(self) -> Tools: ...
+
+    @property
+    def builder(self) -> Requests: ...
+
+    @property
+    def session(self) -> Session: ...
+
+    @property
+    def name(self) -> str:
+        """The session's name; empty where it has none."""
+        ...
+
+    @property
+    def mode(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """Figures of the last request; None until one was sent."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn runs."""
+        ...
+
+    async def start(self, source: str) -> None:
+        """Begin: the session's start hooks run and SessionStarted is emitted."""
+        ...
+
+    async def submit(self, text: str) -> TurnFinished:
+        """Run one turn with the user's message and return when it has ended."""
+        ...
+
+    def queue(self, text: str) -> None:
+        """Send a message when the present turn allows it."""
+        ...
+
+    def take_back(self) -> str | None:
+        """Take the last queued message out of the queue."""
+        ...
+
+    def interrupt(self) -> bool:
+        """Stop the present turn; False where none runs."""
+        ...
+
+    async def shell(self, command: str) -> Outcome:
+        """Run the user's own shell command."""
+        ...
+
+    async def close(self, reason: str) -> None:
+        """End the session's hooks, calls and files."""
+        ...
+
+    def transcript(self) -> Sequence[Event]:
+        """What a front end has to show of the conversation so far, as the events that first showed it."""
+        ...
+
+    def set_model(self, name: str) -> None:
+        """Use another model from the next request on; raises UsageError."""
+        ...
+
+    def set_mode(self, mode: str) -> None:
+        """Change the permission mode; raises UsageError where it may not be entered."""
+        ...
+
+    def rename(self, name: str) -> None:
+        """Give the session a name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What commands need beside the conversation."""
+
+    version: str
+    places: Places
+    endpoint: str
+    """Where requests go, for display."""
+    credential: str
+    """Where the key came from, for display; never the key. `none` where there is no key."""
+    memory: Callable[[], Sequence[MemoryFile]]
+    """The instruction files that were read at the start."""
+    sessions: Callable[[], Sequence[SessionInfo]]
+    """Earlier sessions of this folder, newest first."""
+    models: Callable[[], Awaitable[Sequence[str]]]
+    """Names of the models that the endpoint offers; raises EndpointError."""
+    masker: Masker
+    """Replaces secrets in text that leaves the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """Everything a command may use."""
+
+    agent: Conversation
+    around: Surroundings
+    registry: Registry

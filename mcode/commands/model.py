@@ -1,0 +1,36 @@
+"""/model: which model answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.commands.registry import Arguments, Command, CommandResult
+from mcode.errors import EndpointError
+
+if TYPE_CHECKING:
+    from mcode.commands.host import CommandContext
+
+
+async def _model(context: CommandContext, arguments: Arguments) -> CommandResult:
+    words = arguments.at_most(1, "/model [name]")
+    agent = context.agent
+    if words:
+        old = agent.model
+        agent.set_model(words[0])
+        text = (
+            f"The model is now {agent.model} (it was {old}). The next request begins a new prefix, so the "
+            "provider's cache of the conversation does not serve it."
+        )
+        return CommandResult(text, {"model": agent.model, "before": old})
+    lines = [f"Model: {agent.model}   at {context.around.endpoint}"]
+    try:
+        offered = list(await context.around.models())
+    except EndpointError as error:
+        offered = []
+        lines.append(f"The list of models could not be read. {error}")
+    lines += [f"  {'*' if name == agent.model else ' '} {name}" for name in offered]
+    lines.append("Change it with /model NAME; names that are not listed are sent as they are.")
+    return CommandResult("\n".join(lines), {"model": agent.model, "offered": offered})
+
+
+MODEL = Command("model", "show the model and those offered, or change it", _model, "[name]")

@@ -1,0 +1,136 @@
+"""/permissions: the rules in the order in which they decide, and what they say of one call."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mcode import jsontext
+from mcode.call import Call, Origin
+from mcode.commands.registry import Arguments, Command, CommandResult
+from mcode.commands.tables import plural, table
+from mcode.errors import UsageError
+
+if TYPE_CHECKING:
+    from mcode.commands.host import CommandContext
+    from mcode.jsontext import JsonObject
+    from mcode.permissions.rules import Rule
+    from mcode.tool import Tool
+
+_USAGE = "/permissions explain Tool(text), or /permissions explain Tool {json arguments}"
+
+_PRINCIPAL = {
+    "Bash": "command",
+    "Read": "file_path",
+    "Edit": "file_path",
+    "Write": "file_path",
+    "NotebookEdit": "notebook_path",
+    "Glob": "pattern",
+    "Grep": "pattern",
+    "WebFetch": "url",
+    "WebSearch": "query",
+}
+"""The argument that `Tool(text)` means, as in rules."""
+
+
+async def _permissions(context: CommandContext, arguments: Arguments) -> CommandResult:
+    verb, _, rest = arguments.rest.partition(" ")
+    if verb == "explain":
+        return _explain(context, rest.strip())
+    if verb:
+        raise UsageError(f"/permissions has no `{verb}`; nothing was done. Usage: /permissions, or {_USAGE}")
+    return _listing(context)
+
+
+def _listing(context: CommandContext) -> CommandResult:
+    policy = context.agent.policy
+    rows = [(str(rule.behavior), rule.text, rule.place) for rule in policy.rules]
+    lines = [f"Permission mode: {context.agent.mode}"]
+    if rows:
+        lines += [f"{plural(len(rows), 'rule')}, the strongest first", table(rows)]
+    else:
+        lines.append("No rules: what only reads in the workspace runs, the rest asks.")
+    problems = [problem.message for problem in policy.problems]
+    if problems:
+        lines += ["Problems with the rules", *(f"  {text}" for text in problems)]
+    lines.append(f"What decides about one call: {_USAGE}")
+    data = {
+        "mode": context.agent.mode,
+        "rules": [_as_object(rule) for rule in policy.rules],
+        "grants": [rule.text for rule in policy.grants],
+        "problems": problems,
+    }
+    return CommandResult("\n".join(lines), data)
+
+
+def _explain(context: CommandContext, text: str) -> CommandResult:
+    tool, given = _read_call(context, text)
+    workspace = context.agent.workspace
+    try:
+        arguments = tool.normalise(given, workspace)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"The arguments do not fit {tool.name}: {error}. Nothing was run.") from None
+    call = Call(id="explain", tool=tool.name, arguments=arguments, origin=Origin.MODEL)
+    access = tool.access(arguments, workspace)
+    policy = context.agent.policy
+    verdict = policy.decide(call, tool, access)
+    data: JsonObject = {
+        "tool": tool.name,
+        "arguments": arguments,
+        "behavior": str(verdict.behavior),
+        "reason": verdict.reason,
+        "kind": verdict.kind,
+        "rule": _as_object(verdict.rule) if verdict.rule is not None else None,
+    }
+    return CommandResult(policy.explain(call, tool, access), data)
+
+
+def _read_call(context: CommandContext, text: str) -> tuple[Tool, JsonObject]:
+    match = re.fullmatch(r"([\w-]+)\s*(?:\((.*)\)|(\{.*\})|(.*))", text, re.DOTALL)
+    if match is None:
+        raise UsageError(f"Which call? Nothing was run. Usage: {_USAGE}")
+    name, bracketed, json_text, plain = match.groups()
+    tool = context.agent.catalog.find(name)
+    if tool is None:
+        nearest = context.agent.catalog.nearest(name)
+        hint = f" Did you mean {', '.join(nearest)}?" if nearest else ""
+        raise UsageError(f"There is no tool `{name}`; nothing was run.{hint} /tools lists all of them.")
+    if json_text:
+        try:
+            return tool, jsontext.parse_object(json_text)
+        except jsontext.JsonError as error:
+            raise UsageError(f"The arguments are not a JSON object: {error}. Nothing was run.") from None
+    value = bracketed if bracketed is not None else plain or ""
+    return tool, ({_principal(tool): value} if value else {})
+
+
+def _principal(tool: Tool) -> str:
+    if tool.name in _PRINCIPAL:
+        return _PRINCIPAL[tool.name]
+    required = [str(name) for name in tool.input_schema.get("required", [])]
+    if not required:
+        raise UsageError(
+            f"{tool.name} has no principal argument; nothing was run. Give the arguments as JSON: "
+            f"/permissions explain {tool.name} {{...}}"
+        )
+    return required[0]
+
+
+def _as_object(rule: Rule) -> JsonObject:
+    return {
+        "behavior": str(rule.behavior),
+        "rule": rule.text,
+        "scope": rule.source.scope,
+        "path": str(rule.source.path) if rule.source.path else None,
+        "line": rule.line,
+    }
+
+
+PERMISSIONS = Command(
+    "permissions",
+    "the rules in order of precedence; what decides about a call",
+    _permissions,
+    "[explain CALL]",
+    complete=lambda context: ("explain",),
+    detail=f"{_USAGE}\nexample: /permissions explain Bash(git push origin main)",
+)

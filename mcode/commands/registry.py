@@ -1,0 +1,172 @@
+"""The registry of slash commands: finding one by what the user typed, and running it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from mcode import jsontext
+from mcode.errors import McodeError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+
+    from mcode.commands.host import CommandContext
+    from mcode.jsontext import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """Leave the present session and open another one."""
+
+    source: str
+    """`clear` for a new session, `resume` for an earlier one."""
+    reference: str | None = None
+    """Id, beginning of an id, or name of the session to resume."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quit:
+    """End mcode."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What a command answers."""
+
+    text: str
+    """For people: plain lines, not yet cleaned for a terminal."""
+    data: JsonValue = None
+    """The same facts for inspectors, scripts and `--json`."""
+    action: OpenSession | Quit | None = None
+    """What the front end has to do next."""
+    failed: bool = False
+    """True where the command could not do what was asked; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What stands after a command's name."""
+
+    rest: str
+    """The text as typed, without blanks around it."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The text split at blanks, quotes honoured; raises UsageError where a quote is left open."""
+        try:
+            return tuple(shlex.split(self.rest))
+        except ValueError:
+            raise UsageError(
+                f"The arguments `{self.rest}` have a quote that is not closed; nothing was done. Close it, "
+                "or put a backslash before a quote that is meant literally."
+            ) from None
+
+    def at_most(self, count: int, usage: str) -> tuple[str, ...]:
+        """The words, of which there may be `count`; raises UsageError that shows how the command is used."""
+        words = self.words
+        if len(words) > count:
+            allowed = "no argument" if count == 0 else f"at most {count}"
+            raise UsageError(
+                f"Expected {allowed}, got {len(words)}: nothing was done. Usage: {usage}. A name with blanks "
+                "needs quotes."
+            )
+        return words
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One slash command."""
+
+    name: str
+    summary: str
+    """One line for /help and completion."""
+    run: Callable[[CommandContext, Arguments], Awaitable[CommandResult]]
+    usage: str = ""
+    """The arguments, as /help shows them."""
+    aliases: tuple[str, ...] = ()
+    complete: Callable[[CommandContext], Sequence[str]] | None = None
+    """Words that can follow the name, for completion; called in a thread."""
+    detail: str = ""
+    """More lines for `/help NAME`."""
+
+
+class Registry:
+    """All commands by name and alias."""
+
+    def __init__(self, commands: Iterable[Command]) -> None:
+        self._commands = tuple(commands)
+        self._by_name: dict[str, Command] = {}
+        for command in self._commands:
+            for name in (command.name, *command.aliases):
+                if name in self._by_name:
+                    raise ValueError(f"two commands are called /{name}")
+                self._by_name[name] = command
+
+    def __iter__(self) -> Iterator[Command]:
+        return iter(self._commands)
+
+    def find(self, name: str) -> Command | None:
+        """The command of this name or alias, without the slash; letter case does not matter."""
+        return self._by_name.get(name.lower())
+
+    def nearest(self, name: str) -> tuple[str, ...]:
+        """Up to three names that look like `name` or begin with it, the best first."""
+        begins = [known for known in self._by_name if name and known.startswith(name.lower())]
+        close = get_close_matches(name.lower(), self._by_name, 3, 0.5)
+        return tuple(dict.fromkeys((*begins, *close)))[:3]
+
+    async def run(self, line: str, context: CommandContext) -> CommandResult:
+        """Run what the user typed, slash included. What cannot be done comes back as a failed result.
+
+        `--json` as the first or last word turns the text into the JSON value.
+        """
+        name, rest = split_line(line)
+        command = self.find(name)
+        if command is None:
+            return self._unknown(name)
+        rest, as_json = _without_json_flag(rest)
+        try:
+            result = await command.run(context, Arguments(rest))
+        except McodeError as error:
+            result = CommandResult(str(error), {"error": str(error)}, failed=True)
+        if as_json:
+            return CommandResult(jsontext.dump(result.data), result.data, result.action, result.failed)
+        return result
+
+    def _unknown(self, name: str) -> CommandResult:
+        nearest = self.nearest(name)
+        hint = f"Did you mean {', '.join('/' + near for near in nearest)}? " if nearest else ""
+        text = f"There is no command /{name}; nothing was done. {hint}/help lists all of them."
+        return CommandResult(
+            text, {"error": "unknown command", "name": name, "nearest": list(nearest)}, failed=True
+        )
+
+
+def is_command(text: str) -> bool:
+    """True where a draft is a slash command and not a message that happens to begin with a path.
+
+    `/help` and `/resume x` are commands; `/etc/hosts is empty` is not.
+    """
+    if not text.startswith("/") or text.startswith("//"):
+        return False
+    name, _ = split_line(text)
+    return bool(name) and "/" not in name
+
+
+def split_line(line: str) -> tuple[str, str]:
+    """The name and the text after it of a line such as `/resume "my session"`."""
+    parts = line.strip().removeprefix("/").split(maxsplit=1)
+    return (parts[0] if parts else ""), (parts[1].strip() if len(parts) > 1 else "")
+
+
+def _without_json_flag(rest: str) -> tuple[str, bool]:
+    if rest == "--json":
+        return "", True
+    if rest.endswith(" --json"):
+        return rest.removesuffix("--json").strip(), True
+    if rest.startswith("--json "):
+        return rest.removeprefix("--json").strip(), True
+    return rest, False

@@ -1,0 +1,41 @@
+"""The commands that every front end offers, in the order of /help."""
+
+from __future__ import annotations
+
+from mcode.commands.config import CONFIG
+from mcode.commands.context import CONTEXT
+from mcode.commands.export import EXPORT
+from mcode.commands.help import HELP
+from mcode.commands.hooks import HOOKS
+from mcode.commands.memory import MEMORY
+from mcode.commands.mode import MODE
+from mcode.commands.model import MODEL
+from mcode.commands.permissions import PERMISSIONS
+from mcode.commands.quit import QUIT
+from mcode.commands.registry import Registry
+from mcode.commands.session import CLEAR, RENAME, RESUME
+from mcode.commands.status import STATUS
+from mcode.commands.tools import TOOLS
+
+
+def standard_registry() -> Registry:
+    """All commands of this version."""
+    return Registry(
+        (
+            HELP,
+            TOOLS,
+            CONTEXT,
+            PERMISSIONS,
+            HOOKS,
+            MEMORY,
+            CONFIG,
+            STATUS,
+            MODEL,
+            MODE,
+            CLEAR,
+            RESUME,
+            RENAME,
+            EXPORT,
+            QUIT,
+        )
+    )

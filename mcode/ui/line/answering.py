@@ -1,0 +1,218 @@
+"""Approvals and questions at the prompt: shown in full, answered in words, never by a key meant for the draft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
+from mcode.text import Kind, clean
+from mcode.ui.line.approval import SHOW, approval_lines, could_decide, read_decision, reminder_lines
+from mcode.ui.line.asking import Asking, Request
+from mcode.ui.line.live import LiveRow
+from mcode.ui.line.question import DECLINE, Questionnaire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcode.commands.host import QuestionDesk
+    from mcode.events import Event
+    from mcode.ui.line.look import Look
+    from mcode.ui.line.printer import Printer
+    from mcode.ui.line.prompt import Prompt
+    from mcode.ui.line.transcript import Transcript
+
+
+class Answering:
+    """Moves the prompt between the draft and what waits for the user."""
+
+    def __init__(
+        self,
+        prompt: Prompt,
+        printer: Printer,
+        transcript: Transcript,
+        look: Look,
+        *,
+        desk: Callable[[], QuestionDesk],
+        width: Callable[[], int],
+        free: Callable[[], bool],
+    ) -> None:
+        """`free` says whether nothing else (the editor, a search) has the prompt."""
+        self._prompt = prompt
+        self._printer = printer
+        self._transcript = transcript
+        self._look = look
+        self._desk = desk
+        self._width = width
+        self._free = free
+        self._printed: tuple[str, int] | None = None
+        """The approval that was printed last in full, and how many lines had gone out by then."""
+        self._questionnaires: dict[str, Questionnaire] = {}
+        self.asking = Asking(idle=look.idle, arm=look.arm, may_ask=self._may_ask, ask=self._ask)
+
+    def receive(self, event: Event) -> None:
+        """Take in what begins or ceases to wait."""
+        match event:
+            case ApprovalRequested() | QuestionAsked():
+                self.asking.add(event)
+                if self._look.bell:
+                    self._printer.screen.bell()
+                if not self._look.decorated:
+                    self._printer.add(self._transcript.notice(self._announcement(event)))
+            case ApprovalResolved(approval_id=identifier, choice=choice):
+                self._gone(identifier, withdrawn=choice == "withdrawn")
+            case QuestionResolved(question_id=identifier, answered=answered):
+                self._questionnaires.pop(identifier, None)
+                self._gone(identifier, withdrawn=not answered)
+            case _:
+                pass
+
+    def typed(self, text: str) -> None:
+        """The line at a question's prompt has changed to `text`."""
+        request = self.asking.asked
+        if request is None or not text:
+            return
+        fits = isinstance(request, QuestionAsked) or could_decide(text, request.choices)
+        if not (self.asking.armed and fits):
+            self._to_draft(text)
+
+    def pasted(self, text: str) -> None:
+        """A paste at a question's prompt: it may answer a question, but it never decides an approval."""
+        if isinstance(self.asking.asked, QuestionAsked) and self.asking.armed:
+            self._prompt.answer.text = text.replace("\n", " ")
+            self._prompt.answer.cursor_position = len(self._prompt.answer.text)
+        else:
+            self._to_draft(text)
+
+    def entered(self, text: str) -> None:
+        """Enter at a question's prompt."""
+        request = self.asking.asked
+        if request is None or not self.asking.armed or not text.strip():
+            return
+        if isinstance(request, ApprovalRequested):
+            self._decide(request, text)
+        else:
+            self._answer(request, text)
+
+    def step_back(self) -> str:
+        """The user turns away from the prompt; nothing is decided. What to tell him."""
+        text = self._prompt.answer.text
+        self.asking.step_back(put_off=True)
+        self._prompt.use_draft(text or None)
+        self._printer.new_prompt()
+        return "Nothing was decided; it waits on. Tab asks again, Esc or Ctrl+C now interrupts the turn."
+
+    def leave(self) -> None:
+        """The session is left; whatever waited is withdrawn with it."""
+        self.asking.clear()
+        self._questionnaires.clear()
+        if self._prompt.asking:
+            self._prompt.use_draft(self._prompt.answer.text or None)
+
+    def row(self) -> LiveRow | None:
+        """The redrawn row that says what waits and how to get to it."""
+        waiting = self.asking.waiting
+        if not waiting:
+            return None
+        asked = self.asking.asked
+        if asked is not None:
+            text = f"{self._what(asked)}, {self.asking.position(asked)}: {self._words(asked)}"
+        else:
+            others = len(waiting) - 1
+            more = f" and {others} more" if others else ""
+            text = f"{self._what(waiting[0])}{more} waits for you: {self._way_there()}"
+        return LiveRow(f"  {text}", "class:waiting")
+
+    def _way_there(self) -> str:
+        if self._prompt.draft.text.strip():
+            return "send or clear your draft to be asked"
+        return "Tab asks" if self.asking.put_off else "it is asked as soon as no key comes"
+
+    def _may_ask(self) -> bool:
+        return self._free() and not self._prompt.asking and not self._prompt.draft.text.strip()
+
+    def _ask(self, request: Request) -> None:
+        position = self.asking.position(request)
+        self._printer.now()
+        if isinstance(request, QuestionAsked):
+            self._show_question(request)
+        elif self._printed == (request.approval_id, self._printer.written):
+            self._print(reminder_lines(request, position, self._look))
+            self._printed = (request.approval_id, self._printer.written)
+        else:
+            self._print(approval_lines(request, position, self._look, self._width()))
+            self._printed = (request.approval_id, self._printer.written)
+        self._prompt.ask("answer?" if isinstance(request, QuestionAsked) else "approve?")
+        self._printer.new_prompt()
+
+    def _decide(self, request: ApprovalRequested, text: str) -> None:
+        decision = read_decision(text, request.choices)
+        if isinstance(decision, str):
+            self._printer.now(self._transcript.notice(decision, "warning"))
+            return
+        if decision.choice == SHOW:
+            lines = approval_lines(
+                request, self.asking.position(request), self._look, self._width(), everything=True
+            )
+            self._print(lines)
+            self._prompt.ask("approve?")
+            self._printer.new_prompt()
+            return
+        comment = f" ({decision.comment})" if decision.comment else ""
+        said = f"you decided: {decision.choice}{comment}   {request.call.tool}  {request.preview.title}"
+        if self._desk().decide(request.approval_id, decision.choice, decision.comment):
+            self._printer.add(self._transcript.remark(said))
+        else:
+            self._printer.now(self._transcript.notice("It no longer waits; nothing was decided.", "warning"))
+            self._gone(request.approval_id, withdrawn=True)
+
+    def _answer(self, request: QuestionAsked, text: str) -> None:
+        if text.strip().lower() == DECLINE:
+            self._desk().answer(request.question_id, None)
+            return
+        questionnaire = self._questionnaires[request.question_id]
+        fault = questionnaire.take(text)
+        if fault:
+            self._printer.now(self._transcript.notice(fault, "warning"))
+            return
+        self._printer.add(self._transcript.remark(f"you answered: {text.strip()}"))
+        answers = questionnaire.answers
+        if answers is not None:
+            self._desk().answer(request.question_id, answers)
+            return
+        self._show_question(request)
+        self.asking.rearm()
+        self._prompt.ask("answer?")
+        self._printer.new_prompt()
+
+    def _show_question(self, request: QuestionAsked) -> None:
+        questionnaire = self._questionnaires.setdefault(request.question_id, Questionnaire(request))
+        self._print(questionnaire.lines(self._look))
+
+    def _print(self, lines: list[str]) -> None:
+        self._printer.now(self._transcript.block("question", lines))
+
+    def _to_draft(self, text: str) -> None:
+        """What was typed belongs to the draft; the question waits until that is sent or cleared."""
+        before = self._prompt.draft.text
+        self.asking.step_back(put_off=False)
+        self._prompt.use_draft(before.strip() + text)
+        self._printer.new_prompt()
+
+    def _gone(self, identifier: str, *, withdrawn: bool) -> None:
+        if not self.asking.remove(identifier):
+            return
+        typed = self._prompt.answer.text if withdrawn else ""
+        self._prompt.use_draft(typed or None)
+        self._printer.new_prompt()
+
+    def _announcement(self, request: Request) -> str:
+        return f"{self._what(request)} waits for you. You are asked when your line is empty."
+
+    def _what(self, request: Request) -> str:
+        tool = clean(request.call.tool, Kind.LINE)
+        return f"approval of {tool}" if isinstance(request, ApprovalRequested) else f"question of {tool}"
+
+    def _words(self, request: Request) -> str:
+        if isinstance(request, QuestionAsked):
+            return f"your answer, then Enter; {DECLINE}; Esc back"
+        return f"{', '.join(choice.key for choice in request.choices)} or {SHOW}, then Enter; Esc back"

@@ -1,0 +1,310 @@
+"""The line front end: the terminal's own scrollback, and a prompt that stays at the bottom."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.output import DummyOutput
+
+from mcode.commands.host import CommandContext
+from mcode.commands.registry import OpenSession, Quit
+from mcode.errors import McodeError
+from mcode.ui.line.answering import Answering
+from mcode.ui.line.completion import DraftCompleter
+from mcode.ui.line.file_names import FileNames
+from mcode.ui.line.greeting import greeting_lines
+from mcode.ui.line.hands import Hands
+from mcode.ui.line.history import HistoryFile
+from mcode.ui.line.live import LiveArea, LiveRow
+from mcode.ui.line.printer import Printer
+from mcode.ui.line.prompt import Prompt
+from mcode.ui.line.screen import LinearScreen, LiveScreen
+from mcode.ui.line.sending import Sending
+from mcode.ui.line.signals import JobControl, callback_faults
+from mcode.ui.line.terminal import HeldOutput, SavedTerminal, TerminalFile, TerminalInput
+from mcode.ui.line.transcript import Transcript
+from mcode.ui.line.work import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from mcode.commands.host import Conversation, Surroundings
+    from mcode.commands.registry import CommandResult, Registry
+    from mcode.events import Event
+    from mcode.ui.line.look import Look
+
+HANGUP = 129
+"""Exit code where the terminal has gone, as after SIGHUP."""
+
+_REPLAYED = 200
+"""Events of an earlier conversation that are shown again."""
+
+
+class LineApp:
+    """Connects the agent's events and the user's keys with the prompt and the scrollback."""
+
+    def __init__(
+        self,
+        agent: Conversation,
+        *,
+        around: Surroundings,
+        registry: Registry,
+        open_agent: Callable[[str, str | None], Awaitable[Conversation]],
+        look: Look,
+        source: str = "startup",
+        remarks: Sequence[str] = (),
+        first_message: str | None = None,
+    ) -> None:
+        """`source` says how the session was opened; `remarks` are lines for the first screen."""
+        self._agent = agent
+        self._around = around
+        self._registry = registry
+        self._open_agent = open_agent
+        self._source = source
+        self._remarks = remarks
+        self._first_message = first_message
+        self.look = look
+        self._detach: Callable[[], None] = lambda: None
+        self._tick: asyncio.TimerHandle | None = None
+        self._file = TerminalFile(sys.stdout.fileno())
+        self._input = TerminalInput(sys.stdin)
+        self._saved = SavedTerminal(sys.stdin.fileno())
+        self._held = HeldOutput(self._file, self._size, os.environ.get("TERM", ""))
+        self.live = LiveArea(agent.model, agent.mode)
+        self.transcript = Transcript(look, self._columns)
+        self.history = HistoryFile(
+            around.places.history_file,
+            agent.workspace.start,
+            around.masker,
+            lambda text: self.say(text, "warning"),
+        )
+        self.hands = Hands(self)
+        self.prompt = Prompt(
+            self.hands,
+            self,
+            look,
+            completer=DraftCompleter(self.context, FileNames(lambda: self._agent.workspace.roots)),
+            history=self.history.load(),
+            input=self._input,
+            output=self._held if look.decorated else DummyOutput(),
+        )
+        screen = (
+            LiveScreen(self.prompt, self._held)
+            if look.decorated
+            else LinearScreen(self.prompt, self._file, idle=lambda: not self.live.active)
+        )
+        self.printer = Printer(screen)
+        self.work = Work(lambda text: self.printer.add(self.transcript.notice(text, "error")))
+        self.answering = Answering(
+            self.prompt,
+            self.printer,
+            self.transcript,
+            look,
+            desk=lambda: self._agent.desk,
+            width=self._columns,
+            free=lambda: not (self.hands.editing or self.prompt.searching),
+        )
+        self.sending = Sending(
+            self.context,
+            self.work,
+            self.printer,
+            self.transcript,
+            look,
+            act=self._act,
+            give_back=self.hands.give_back,
+        )
+        self.jobs = JobControl(leave=self._leave_terminal, come_back=self._take_terminal)
+
+    @property
+    def agent(self) -> Conversation:
+        """The session that is open now."""
+        return self._agent
+
+    def context(self) -> CommandContext:
+        """What commands may use."""
+        return CommandContext(self._agent, self._around, self._registry)
+
+    async def run(self) -> int:
+        """Run until the user quits; returns the exit code. The agent is closed, whatever the way out.
+
+        The terminal is back in order before anything slow is waited for, also where this task is cancelled.
+        """
+        code = HANGUP
+        reason = "other"
+        try:
+            with ExitStack() as stack:
+                stack.enter_context(callback_faults(self.work.fault))
+                stack.enter_context(self.jobs.active())
+                code = await self.prompt.app.run_async(
+                    pre_run=self._begin, set_exception_handler=False, handle_sigint=False
+                )
+                reason = "prompt_input_exit"
+        except EOFError:
+            pass
+        finally:
+            self._saved.restore(self._file, sequences=self.look.decorated)
+            self._end()
+            await self._finish(reason)
+        return code
+
+    def leave(self) -> None:
+        """Quit by a key: say how to go on, as /quit does."""
+        self.sending.send_quietly("/quit")
+
+    def quit(self) -> None:
+        """Leave the prompt; `run` does the rest."""
+        if self.prompt.app.is_running and not self.prompt.app.is_done:
+            self.prompt.app.exit(result=0)
+
+    def above(self, width: int) -> Sequence[LiveRow]:
+        """The redrawn rows above the prompt."""
+        rows = self.live.rows(self.transcript.tail, width)
+        waiting = self.answering.row()
+        if waiting is not None:
+            rows.append(waiting)
+        if self.hands.hint:
+            rows.append(LiveRow(f"  {self.hands.hint}", "class:hint"))
+        return rows
+
+    def below(self, width: int) -> LiveRow:
+        """The redrawn row at the very bottom."""
+        return self.live.status(width)
+
+    def say(self, text: str, severity: str = "info") -> None:
+        """A remark in the scrollback."""
+        self.printer.add(self.transcript.notice(text, severity))
+
+    def _begin(self) -> None:
+        """The first frame is about to be drawn."""
+        self.printer.now(greeting_lines(self.context(), self.look, self._remarks))
+        self._attach(self._agent, replay=self._source != "startup")
+        self.work.begin(self._start(self._agent, self._source))
+        if self._first_message:
+            self.sending.send(self._first_message)
+
+    async def _start(self, agent: Conversation, source: str) -> None:
+        try:
+            await agent.start(source)
+        finally:
+            self.sending.ready.set()
+
+    def _attach(self, agent: Conversation, *, replay: bool) -> None:
+        self._agent = agent
+        self.live.model, self.live.mode = agent.model, agent.mode
+        self.live.ledger = agent.ledger
+        if replay:
+            self._replay(agent)
+        unsubscribe = agent.events.subscribe(self._receive)
+        detach = agent.desk.attach()
+
+        def leave() -> None:
+            unsubscribe()
+            detach()
+
+        self._detach = leave
+
+    def _replay(self, agent: Conversation) -> None:
+        events = list(agent.transcript())
+        if len(events) > _REPLAYED:
+            self.say(f"{len(events) - _REPLAYED} earlier steps are not shown again; /export has them.")
+        for event in events[-_REPLAYED:]:
+            self.printer.add(self.transcript.receive(event))
+        self.printer.add(self.transcript.end_stream())
+        self.transcript.forget_calls()
+
+    def _receive(self, event: Event) -> None:
+        """One event of the core. Called in the middle of its work, so nothing here may wait or raise."""
+        try:
+            shown = self.sending.shows(event)
+            self.live.receive(event)
+            lines = self.transcript.receive(event) if shown else self.transcript.end_stream()
+            self.answering.receive(event)
+            self.printer.add(lines)
+            self._keep_ticking()
+        except Exception as error:  # noqa: BLE001 -- the screen's boundary: the core must not fail for it
+            self.work.fault(error)
+
+    def _keep_ticking(self) -> None:
+        """While something runs, its seconds are drawn; when nothing does, nothing wakes us."""
+        if self._tick is None and self.live.active and self.look.decorated:
+            self._tick = asyncio.get_running_loop().call_later(1.0, self._ticked)
+
+    def _ticked(self) -> None:
+        self._tick = None
+        self.printer.changed()
+        self._keep_ticking()
+
+    async def _act(self, result: CommandResult) -> None:
+        match result.action:
+            case Quit():
+                self.quit()
+            case OpenSession(source=source, reference=reference):
+                await self._switch(source, reference)
+            case None:
+                pass
+
+    async def _switch(self, source: str, reference: str | None) -> None:
+        """Open the other session first: where that fails, this one stays as it is."""
+        new = await self._open_agent(source, reference)
+        old = self._agent
+        self.answering.leave()
+        self._detach()
+        self.sending.ready.clear()
+        self._attach(new, replay=source != "clear")
+        self.printer.now()
+        try:
+            await old.close(source)
+        finally:
+            await self._start(new, source)
+
+    def _end(self) -> None:
+        """The prompt is gone: keep an unsent draft in the history, and say how to go on."""
+        draft = self.prompt.draft.text.strip()
+        if draft:
+            self.history.add_at_end(draft)
+        if self._tick is not None:
+            self._tick.cancel()
+        self.answering.asking.stop()
+        self.printer.flush()
+        self.printer.screen.close()
+
+    async def _finish(self, reason: str) -> None:
+        """Close the session; what its end still says goes straight to the terminal."""
+        try:
+            await self._agent.close(reason)
+        except McodeError as error:
+            self._file.write(f"error: {error}\r\n")
+        finally:
+            self._detach()
+            self.printer.flush()
+            await self.work.stop()
+            await self.history.finish()
+
+    def _leave_terminal(self) -> None:
+        self.printer.flush()
+        self.prompt.app.renderer.erase()
+        self.printer.screen.hold()
+        self._saved.restore(self._file, sequences=self.look.decorated)
+
+    def _take_terminal(self) -> None:
+        if self.hands.editing or not self.prompt.app.is_running:
+            return
+        self._input.raw_mode().__enter__()
+        self.prompt.app.renderer.reset()
+        self.printer.screen.release()
+        self.prompt.app.invalidate()
+
+    def _size(self) -> Size:
+        try:
+            size = os.get_terminal_size(self._file.fileno())
+        except OSError:
+            return Size(rows=24, columns=80)
+        return Size(rows=size.lines or 24, columns=size.columns or 80)
+
+    def _columns(self) -> int:
+        return self._size().columns

@@ -1,0 +1,157 @@
+"""An approval in words: the block that shows what is decided on, and the words that decide it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.call import Origin
+from mcode.text import Kind, clean
+from mcode.ui.line.diff import diff_rows, painted
+from mcode.ui.line.wrap import wrap_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mcode.events import ApprovalChoice, ApprovalRequested
+    from mcode.ui.line.look import Look
+
+SHOW = "show"
+"""The word that prints everything again and decides nothing."""
+
+_KEPT = {
+    "session": "until this session ends",
+    "local": "kept in .mcode/settings.local.json of this project",
+}
+"""Where a rule would stand, by destination; another destination is a path already."""
+
+_WITH_COMMENT = frozenset({"deny", "stop"})
+"""Choices after which the user may say why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a line typed at the approval prompt means."""
+
+    choice: str
+    comment: str = ""
+
+
+def approval_lines(
+    request: ApprovalRequested, position: str, look: Look, width: int, *, everything: bool = False
+) -> list[str]:
+    """All that the user decides on. `position` is such as `1 of 2`; `everything` adds the raw arguments."""
+    palette = look.palette
+    tool = clean(request.call.tool, Kind.DECISION)
+    lines = [palette.bold(f"Approval: {tool} waits for you ({position})")]
+    lines += _facts(request, width)
+    lines += _subject(request, look, width, everything=everything)
+    for choice in request.choices:
+        lines += _offer(choice, width)
+    lines.append(f"  {SHOW:<9} Print it again, with the raw arguments; decides nothing")
+    lines.append(palette.bold("Type one of these words, then Enter. Other text goes to your draft."))
+    return lines
+
+
+def reminder_lines(request: ApprovalRequested, position: str, look: Look) -> list[str]:
+    """The short form, where the whole block is the last thing on the screen already."""
+    words = ", ".join(choice.key for choice in request.choices)
+    tool = clean(request.call.tool, Kind.DECISION)
+    return [look.palette.bold(f"Approval: {tool} still waits ({position}), shown above: {words} or {SHOW}")]
+
+
+def read_decision(text: str, choices: Sequence[ApprovalChoice]) -> Decision | str:
+    """The decision that a line spells out, or a sentence that says why it is none. Nothing is guessed."""
+    word, _, rest = text.strip().partition(" ")
+    word, comment = word.lower(), rest.strip()
+    known = {choice.key for choice in choices} | {SHOW}
+    if word not in known:
+        return f"`{text.strip()}` is none of the words; nothing was decided. {_words(choices)}"
+    if comment and word not in _WITH_COMMENT:
+        return f"`{word}` stands alone; nothing was decided. Words for the agent go after `deny`."
+    return Decision(word, comment)
+
+
+def could_decide(text: str, choices: Sequence[ApprovalChoice]) -> bool:
+    """True while a line may still become a decision; False as soon as it must be something else."""
+    typed = text.lstrip().lower()
+    known = [choice.key for choice in choices] + [SHOW]
+    if any(word.startswith(typed.rstrip()) and not typed.startswith(word + " ") for word in known):
+        return True
+    word, blank, rest = typed.partition(" ")
+    if not blank or word not in known:
+        return False
+    return word in _WITH_COMMENT or not rest.strip()
+
+
+def _facts(request: ApprovalRequested, width: int) -> Iterator[str]:
+    call = request.call
+    asked_by = {
+        Origin.MODEL: "the model",
+        Origin.USER: "you",
+        Origin.PROGRAM: f"a program (call {call.parent})",
+    }[call.origin]
+    facts = (
+        ("on", request.preview.title),
+        ("in", request.directory),
+        ("because", request.reason),
+        ("asked by", asked_by),
+    )
+    for name, value in facts:
+        text = _one_line(value)
+        if text:
+            yield from _wrapped(f"  {name:<9} ", text, width)
+
+
+def _subject(request: ApprovalRequested, look: Look, width: int, *, everything: bool) -> Iterator[str]:
+    preview = request.preview
+    shown = False
+    if preview.diff:
+        for row in diff_rows(preview.diff, Kind.DECISION):
+            shown = True
+            yield from _quoted(painted(row, look.palette), row.plain(), look, width)
+    if preview.body and (everything or not shown):
+        shown = True
+        yield from _quoted_text(clean(preview.body, Kind.DECISION), look, width)
+    if everything or not shown:
+        text = json.dumps(request.call.arguments, ensure_ascii=False, indent=2)
+        yield from _quoted_text(clean(text, Kind.DECISION), look, width)
+
+
+def _quoted_text(text: str, look: Look, width: int) -> Iterator[str]:
+    for line in text.removesuffix("\n").split("\n"):
+        yield from _quoted(line, line, look, width)
+
+
+def _quoted(line: str, plain: str, look: Look, width: int) -> Iterator[str]:
+    """A line behind the quote mark. One that is too wide is cut into rows here: the terminal would let its
+    rest begin where only our own words begin."""
+    rows = wrap_cells(plain.expandtabs(4), max(10, width - len(look.quote)))
+    if len(rows) == 1:
+        yield look.quote + line.expandtabs(4)
+        return
+    yield look.quote + rows[0]
+    for row in rows[1:]:
+        yield look.quote_again + row
+
+
+def _wrapped(first: str, text: str, width: int) -> Iterator[str]:
+    for at, row in enumerate(wrap_cells(text.expandtabs(4), max(10, width - len(first)))):
+        yield (" " * len(first) if at else first) + row
+
+
+def _offer(choice: ApprovalChoice, width: int) -> Iterator[str]:
+    more = " (your reason may follow the word)" if choice.key in _WITH_COMMENT else ""
+    yield from _wrapped(f"  {choice.key:<9} ", _one_line(choice.label) + more, width)
+    if choice.rule is not None:
+        kept = _KEPT.get(choice.destination or "session") or f"kept in {choice.destination}"
+        yield from _wrapped(" " * 12, f"rule: {_one_line(choice.rule)}   ({_one_line(kept)})", width)
+
+
+def _one_line(text: str) -> str:
+    return clean(text, Kind.DECISION).replace("\n", "\u2039U+000A\u203a")
+
+
+def _words(choices: Sequence[ApprovalChoice]) -> str:
+    return f"The words are {', '.join(choice.key for choice in choices)} and {SHOW}."

@@ -1,0 +1,54 @@
+"""The draft in the user's own editor."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcode.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def editor_command(environment: Mapping[str, str]) -> list[str]:
+    """The editor's program and arguments from VISUAL or EDITOR, else vi; raises UsageError for a broken value."""
+    for name in ("VISUAL", "EDITOR"):
+        value = environment.get(name, "").strip()
+        if value:
+            try:
+                return shlex.split(value)
+            except ValueError:
+                raise UsageError(
+                    f"{name} is `{value}`, whose quotes do not close; no editor was started and the draft is "
+                    f"unchanged. Set {name} to a command."
+                ) from None
+    return ["vi"]
+
+
+async def edit(text: str, command: list[str]) -> str:
+    """Run the editor on a private file that holds `text` and return what it left there.
+
+    The terminal must be in its normal mode and nobody else may read from it. Raises UsageError where the
+    editor cannot be started or reports a failure; the draft then counts as unchanged.
+    """
+    with tempfile.TemporaryDirectory(prefix="mcode-draft-") as directory:
+        path = Path(directory, "draft.md")
+        path.write_text(text, "utf-8")
+        try:
+            process = await asyncio.create_subprocess_exec(*command, str(path))
+        except OSError as error:
+            raise UsageError(
+                f"The editor `{shlex.join(command)}` could not be started: {os.strerror(error.errno or 0)}. The "
+                "draft is unchanged. Set VISUAL or EDITOR to an editor that is installed."
+            ) from None
+        code = await process.wait()
+        if code != 0:
+            raise UsageError(
+                f"The editor `{shlex.join(command)}` ended with exit code {code}; the draft is unchanged."
+            )
+        return path.read_text("utf-8", "replace").removesuffix("\n")

@@ -1,0 +1,36 @@
+"""The first screen: what is open, where, and how to get help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.commands.tools import resident_summary
+from mcode.text import Kind, clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcode.commands.host import CommandContext
+    from mcode.ui.line.look import Look
+
+
+def greeting_lines(context: CommandContext, look: Look, remarks: Sequence[str]) -> list[str]:
+    """Version, directory, model and tools; then the remarks, such as that no key was found."""
+    agent = context.agent
+    palette = look.palette
+    directory = _short(str(agent.workspace.start), str(agent.workspace.home))
+    name = palette.bold(f"mcode {clean(context.around.version, Kind.LINE)}")
+    lines = [
+        f"{name}   {clean(directory, Kind.LINE)}   {clean(agent.model, Kind.LINE)}   {agent.mode}",
+        f"{resident_summary(context)}   /tools and /context show what the model gets",
+        "/help: commands   F1: keys   @: a file   !: your own shell command",
+    ]
+    for remark in remarks:
+        lines += clean(remark, Kind.BLOCK).split("\n")
+    return [*lines, ""] if look.decorated else lines
+
+
+def _short(directory: str, home: str) -> str:
+    if directory == home:
+        return "~"
+    return f"~{directory.removeprefix(home)}" if directory.startswith(f"{home}/") else directory

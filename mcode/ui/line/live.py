@@ -1,0 +1,177 @@
+"""The rows around the prompt that are redrawn: what runs now, what waits, and the figures of the last request."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.events import (
+    HookRan,
+    HookStarted,
+    Ledger,
+    ModeChanged,
+    ModelChanged,
+    QueueChanged,
+    RequestStarted,
+    RetryScheduled,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from mcode.text import Kind, clean, shorten
+from mcode.ui.line.calls import running_line
+from mcode.ui.line.wrap import wrap_cells
+
+if TYPE_CHECKING:
+    from mcode.events import Event
+
+_TAIL_ROWS = 6
+_CALL_ROWS = 5
+_QUEUE_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRow:
+    """One row that is redrawn: clean text and a style of the prompt's style sheet."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(slots=True)
+class _Running:
+    started: ToolStarted
+    since: float
+    progress: str = ""
+
+
+class LiveArea:
+    """Keeps what the redrawn rows show; reads the event stream and nothing else."""
+
+    def __init__(self, model: str, mode: str) -> None:
+        self.model = model
+        self.mode = mode
+        self.ledger: Ledger | None = None
+        self.queue: tuple[str, ...] = ()
+        self.turn_since: float | None = None
+        self._running: dict[str, _Running] = {}
+        self._hooks: dict[str, str] = {}
+        self._retry: tuple[RetryScheduled, float] | None = None
+
+    @property
+    def active(self) -> bool:
+        """True while something runs, so that the rows change by themselves."""
+        return self.turn_since is not None or bool(self._running) or bool(self._hooks)
+
+    def receive(self, event: Event) -> None:  # noqa: C901 -- one case an event, each one line
+        """Take an event in."""
+        match event:
+            case TurnStarted():
+                self.turn_since = time.monotonic()
+            case TurnFinished():
+                self.turn_since = None
+                self._retry = None
+                self._running.clear()
+                self._hooks.clear()
+            case RequestStarted():
+                self._retry = None
+            case RetryScheduled():
+                self._retry = (event, time.monotonic() + event.delay)
+            case ToolStarted(call=call):
+                self._running[call.id] = _Running(event, time.monotonic())
+            case ToolProgress(call_id=call_id, line=line) if call_id in self._running:
+                self._running[call_id].progress = line
+            case ToolFinished(outcome=outcome):
+                self._running.pop(outcome.call.id, None)
+            case HookStarted(hook_id=hook_id, name=name):
+                self._hooks[hook_id] = name
+            case HookRan(hook_id=hook_id):
+                self._hooks.pop(hook_id, None)
+            case QueueChanged(waiting=waiting):
+                self.queue = waiting
+            case ModeChanged(mode=mode):
+                self.mode = mode
+            case ModelChanged(model=model):
+                self.model = model
+            case Ledger():
+                self.ledger = event
+            case _:
+                pass
+
+    def rows(self, tail: str, width: int) -> list[LiveRow]:
+        """The rows above the prompt, for a terminal of `width` columns; `tail` is the unfinished line."""
+        rows = [LiveRow(row) for row in wrap_cells(tail, width)[-_TAIL_ROWS:]] if tail.strip() else []
+        rows += self._calls(width)
+        activity = self._activity()
+        if activity:
+            rows.append(LiveRow(shorten(activity, width), "class:activity"))
+        rows += self._queued(width)
+        return rows
+
+    def status(self, width: int) -> LiveRow:
+        """The last row: model, mode, and how full the window is."""
+        model = clean(self.model, Kind.LINE)
+        parts = [model, self.mode]
+        ledger = self.ledger
+        if ledger is not None:
+            parts += _meter(ledger, detailed=width >= 80)
+        if width < 60:
+            parts = parts[1:]
+        return LiveRow(shorten(" " + "  ".join(part for part in parts if part), width), "class:status")
+
+    def _calls(self, width: int) -> list[LiveRow]:
+        now = time.monotonic()
+        running = list(self._running.values())
+        shown = [
+            LiveRow(running_line(each.started, each.progress, now - each.since, width), "class:running")
+            for each in running[-_CALL_ROWS:]
+        ]
+        if len(running) > _CALL_ROWS:
+            shown.insert(0, LiveRow(f"  ...     {len(running) - _CALL_ROWS} more", "class:running"))
+        return shown
+
+    def _activity(self) -> str:
+        now = time.monotonic()
+        if self._retry is not None:
+            event, due = self._retry
+            status = f" {event.status}" if event.status is not None else ""
+            reason = clean(event.reason, Kind.LINE)
+            wait = max(0, round(due - now))
+            return f"* try {event.attempt} of {event.limit} in {wait} s:{status} {reason}   Esc stops"
+        hooks = list(self._hooks.values())
+        if hooks:
+            return f"* hook {clean(hooks[-1], Kind.LINE)}   Esc interrupts"
+        if self.turn_since is None:
+            return ""
+        minutes, seconds = divmod(int(now - self.turn_since), 60)
+        return f"* working {minutes}:{seconds:02d}   Esc interrupts"
+
+    def _queued(self, width: int) -> list[LiveRow]:
+        rows = [
+            LiveRow(shorten(f"  queued {at}:  {clean(text, Kind.LINE)}", width), "class:queue")
+            for at, text in enumerate(self.queue[:_QUEUE_ROWS], 1)
+        ]
+        if len(self.queue) > _QUEUE_ROWS:
+            rows.append(LiveRow(f"  +{len(self.queue) - _QUEUE_ROWS}", "class:queue"))
+        return rows
+
+
+def _meter(ledger: Ledger, *, detailed: bool) -> list[str]:
+    parts: list[str] = []
+    used = ledger.input_tokens or ledger.definitions + ledger.system + ledger.messages + ledger.results
+    if ledger.window > 0:
+        share = f"ctx {100 * used // ledger.window}%"
+        if detailed:
+            said = ledger.system + ledger.messages
+            share += f" [def {_k(ledger.definitions)} msg {_k(said)} res {_k(ledger.results)}]"
+        parts.append(share)
+    if ledger.cost is not None:
+        parts.append(f"${ledger.cost:.2f}")
+    return parts
+
+
+def _k(count: int) -> str:
+    return str(count) if count < 1000 else f"{count / 1000:.1f}k"

@@ -1,0 +1,145 @@
+"""What becomes of an entered draft: a message, a command, or the user's own shell line."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from mcode.commands.registry import is_command
+from mcode.events import AssistantMessage, TextDelta, ToolStarted, TurnFinished, TurnStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcode.commands.host import CommandContext
+    from mcode.commands.registry import CommandResult
+    from mcode.events import Event
+    from mcode.ui.line.look import Look
+    from mcode.ui.line.printer import Printer
+    from mcode.ui.line.transcript import Transcript
+    from mcode.ui.line.work import Work
+
+_SHELL_REPORT = "$ {command}\n"
+
+
+class Sending:
+    """Sends what the user enters, and gives back what nothing came of."""
+
+    def __init__(
+        self,
+        context: Callable[[], CommandContext],
+        work: Work,
+        printer: Printer,
+        transcript: Transcript,
+        look: Look,
+        *,
+        act: Callable[[CommandResult], Awaitable[None]],
+        give_back: Callable[[str], None],
+    ) -> None:
+        """`act` carries out what a command asks of the front end; `give_back` puts a text into an empty draft."""
+        self._context = context
+        self._work = work
+        self._printer = printer
+        self._transcript = transcript
+        self._look = look
+        self._act = act
+        self._give_back = give_back
+        self.ready = asyncio.Event()
+        """Set once the session has begun; what is sent earlier waits for it."""
+        self._ahead: str | None = None
+        """A message that is on the screen already although its turn has not begun."""
+        self._shell: asyncio.Task[None] | None = None
+        self._shell_commands: list[str] = []
+        self._turn_text = ""
+        self._came = False
+        """True once something came of the present turn."""
+
+    @property
+    def shell_runs(self) -> bool:
+        """True while the user's own shell command runs."""
+        return self._shell is not None and not self._shell.done()
+
+    def send(self, text: str) -> None:
+        """Send an entered draft on its way."""
+        if is_command(text):
+            self._show(text)
+            self._work.begin(self._command(text))
+        elif text.startswith("!") and text[1:].strip():
+            self._shell = self._work.begin(self._run_shell(text[1:].strip()))
+        else:
+            self._message(text)
+
+    def send_quietly(self, command: str) -> None:
+        """Run a command that a key stands for."""
+        self._work.begin(self._command(command))
+
+    def stop_shell(self) -> None:
+        """End the user's own shell command."""
+        if self._shell is not None:
+            self._shell.cancel()
+
+    def shows(self, event: Event) -> bool:
+        """Take an event in; False where the transcript must not show it because it is on the screen already."""
+        match event:
+            case TurnStarted(text=text):
+                ahead, self._ahead = self._ahead, None
+                self._turn_text = text
+                self._came = False
+                return text != ahead and not self._reports_shell(text)
+            case TextDelta() | AssistantMessage() | ToolStarted():
+                self._came = True
+            case TurnFinished(reason=reason):
+                unsent, self._ahead = self._ahead, None
+                if unsent is not None:
+                    self._give_back(unsent)
+                elif reason in {"interrupted", "error"} and not self._came and self._turn_text:
+                    self._give_back(self._turn_text)
+                self._turn_text = ""
+            case _:
+                pass
+        return True
+
+    def _message(self, text: str) -> None:
+        agent = self._context().agent
+        if not agent.busy and self._ahead is None:
+            self._ahead = text
+            self._show(text)
+        self._work.begin(self._turn(text))
+
+    def _show(self, text: str) -> None:
+        """What was typed as it stands in the scrollback; where nothing is redrawn it stands there already."""
+        lines = self._transcript.said_by_user(text)
+        if self._look.decorated:
+            self._printer.now(lines)
+
+    async def _turn(self, text: str) -> None:
+        await self.ready.wait()
+        try:
+            await self._context().agent.submit(text)
+        finally:
+            if self._ahead == text:
+                self._ahead = None
+
+    async def _run_shell(self, command: str) -> None:
+        await self.ready.wait()
+        self._shell_commands.append(command)
+        try:
+            await self._context().agent.shell(command)
+        finally:
+            self._shell_commands.remove(command)
+
+    async def _command(self, text: str) -> None:
+        context = self._context()
+        result = await context.registry.run(text, context)
+        lines = (
+            self._transcript.notice(result.text, "warning")
+            if result.failed
+            else self._transcript.plain(result.text)
+        )
+        if result.text:
+            self._printer.now(lines)
+        await self._act(result)
+
+    def _reports_shell(self, text: str) -> bool:
+        """True where a turn tells the model of a shell line whose output the user has just seen."""
+        return any(_SHELL_REPORT.format(command=command) in text for command in self._shell_commands)

@@ -1,0 +1,280 @@
+"""Events of the core, turned into finished lines for the scrollback. Nothing here touches the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.call import Origin, Status
+from mcode.events import (
+    ApprovalResolved,
+    AssistantMessage,
+    HookRan,
+    ModeChanged,
+    ModelChanged,
+    Notice,
+    QuestionResolved,
+    QueueChanged,
+    RetryScheduled,
+    TextDelta,
+    TodosChanged,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from mcode.text import Kind, clean
+from mcode.ui.line.calls import finished_lines, head_line
+from mcode.ui.line.diff import diff_rows, painted
+from mcode.ui.line.stream import LineStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcode.events import Event
+    from mcode.ui.line.look import Look
+
+_DIFF_ROWS = 40
+"""Rows of a change that a finished call shows; the approval before it shows all."""
+
+_SHELL_ROWS = 2000
+"""Rows of the user's own shell command."""
+
+_ENDINGS = {
+    "interrupted": "interrupted",
+    "limit": "stopped at a limit",
+    "refusal": "the model refused",
+    "stopped": "stopped by a hook",
+}
+
+
+class Transcript:
+    """Folds the event stream into lines, each of which is given out exactly once."""
+
+    def __init__(self, look: Look, width: Callable[[], int]) -> None:
+        self.look = look
+        self._width = width
+        self._stream = LineStream()
+        self._streamed = False
+        self._in_fence = False
+        self._first_of_block = True
+        self._last_kind = ""
+        self._queue_length = 0
+        self._heads: set[str] = set()
+        """Calls whose head line is out, because calls of their program follow it."""
+        self._started: dict[str, ToolStarted] = {}
+
+    @property
+    def tail(self) -> str:
+        """The streamed line that is not complete yet, clean."""
+        return clean(self._stream.pending, Kind.BLOCK).expandtabs(4)
+
+    @property
+    def running(self) -> tuple[ToolStarted, ...]:
+        """Calls that have begun and not ended, oldest first."""
+        return tuple(self._started.values())
+
+    def receive(self, event: Event) -> list[str]:  # noqa: C901 -- one case an event, each one line
+        """The lines that an event adds; ready for the terminal, without line ends."""
+        match event:
+            case TextDelta(text=text):
+                return self._delta(text)
+            case AssistantMessage():
+                return self._message(event)
+            case TurnStarted(text=text):
+                return [*self.end_stream(), *self.said_by_user(text)]
+            case TurnFinished():
+                return [*self.end_stream(), *self._turn_end(event)]
+            case ToolStarted():
+                return [*self.end_stream(), *self._tool_started(event)]
+            case ToolFinished():
+                return [*self.end_stream(), *self._tool_finished(event)]
+            case ApprovalResolved(choice="withdrawn", decided_by=by):
+                return self.remark(f"The approval is withdrawn ({by}); nothing was decided.")
+            case QuestionResolved(answered=False):
+                return self.remark("The question goes without an answer.")
+            case HookRan() if event.outcome != "success":
+                return [*self.end_stream(), *self._hook(event)]
+            case TodosChanged():
+                return [*self.end_stream(), *self._todos(event)]
+            case ModeChanged(mode=mode) if not self.look.decorated:
+                return self.remark(f"Permission mode: {mode}")
+            case ModelChanged(model=model):
+                return self.remark(f"Model: {model}")
+            case RetryScheduled() if not self.look.decorated:
+                return [*self.end_stream(), *self._retry(event)]
+            case QueueChanged(waiting=waiting) if not self.look.decorated:
+                return self._queued(waiting)
+            case Notice(text=text, severity=severity):
+                return [*self.end_stream(), *self.notice(text, severity)]
+            case _:
+                return []
+
+    def forget_calls(self) -> None:
+        """No call runs any more, whatever the events said."""
+        self._started.clear()
+        self._heads.clear()
+
+    def end_stream(self) -> list[str]:
+        """The rest of streamed text, where something else comes next."""
+        lines = [line for raw in self._stream.finish() for line in self._assistant_line(raw)]
+        self._first_of_block = True
+        return lines
+
+    def said_by_user(self, text: str) -> list[str]:
+        """A message of the user's as it stands in the scrollback."""
+        first, *more = clean(text, Kind.BLOCK).strip("\n").split("\n")
+        palette = self.look.palette
+        who = palette.accent(self.look.mark) if self.look.decorated else "You: "
+        rows = [f"{who}{palette.bold(first)}", *(f"  {palette.bold(line)}" for line in more)]
+        return self.block("user", rows)
+
+    def notice(self, text: str, severity: str = "info") -> list[str]:
+        """A remark of mcode's, with its weight in a word."""
+        palette = self.look.palette
+        word = {"info": "note:", "warning": "warning:", "error": "error:"}.get(severity, "note:")
+        paint = {"error": palette.bad, "warning": palette.warn}.get(severity, palette.dim)
+        first, *more = clean(text, Kind.BLOCK).strip("\n").split("\n")
+        return self.block("notice", [f"{paint(word)} {first}", *(f"  {line}" for line in more)])
+
+    def plain(self, text: str, kind: str = "command") -> list[str]:
+        """Lines of ours that carry foreign words, such as the answer of a command."""
+        return self.block(kind, clean(text, Kind.BLOCK).strip("\n").split("\n"))
+
+    def _delta(self, text: str) -> list[str]:
+        self._streamed = True
+        return [line for raw in self._stream.feed(text) for line in self._assistant_line(raw)]
+
+    def _assistant_line(self, raw: str) -> list[str]:
+        line = clean(raw, Kind.BLOCK)
+        if self._first_of_block:
+            if not line.strip():
+                return []
+            self._first_of_block = False
+            text = self._styled(line) if self.look.decorated else f"Assistant: {line}"
+            return self.block("assistant", [text])
+        return [self._styled(line)]
+
+    def _styled(self, line: str) -> str:
+        palette = self.look.palette
+        if line.lstrip().startswith(("```", "~~~")):
+            self._in_fence = not self._in_fence
+            return palette.dim(line)
+        if not self._in_fence and line.startswith("#") and line.lstrip("#").startswith(" "):
+            return palette.bold(line)
+        return line
+
+    def _message(self, event: AssistantMessage) -> list[str]:
+        if event.parent is not None:
+            return []
+        lines: list[str] = []
+        if not self._streamed:
+            parts = [part for part in event.message.get("content", []) if part.get("type") == "text"]
+            for part in parts:
+                lines += self._delta(str(part.get("text", "")))
+                lines += self.end_stream()
+        lines += self.end_stream()
+        self._streamed = False
+        self._in_fence = False
+        if not event.complete:
+            lines += self.remark("cut off: the answer above is not complete")
+        return lines
+
+    def _turn_end(self, event: TurnFinished) -> list[str]:
+        self.forget_calls()
+        if event.reason == "end":
+            return []
+        if event.reason == "error":
+            return self.notice(event.text or "the turn failed", "error")
+        word = _ENDINGS.get(event.reason, event.reason)
+        said = f": {event.text}" if event.text and event.reason != "interrupted" else ""
+        return self.remark(f"{word}{said}")
+
+    def _tool_started(self, event: ToolStarted) -> list[str]:
+        call = event.call
+        self._started[call.id] = event
+        lines: list[str] = []
+        parent = self._started.get(call.parent or "")
+        if parent is not None and parent.call.id not in self._heads:
+            self._heads.add(parent.call.id)
+            lines += self.block("tool", [head_line(parent, self.look, self._depth(parent), self._width())])
+        if call.origin is Origin.USER:
+            shell = clean(str(call.arguments.get("command", "")), Kind.DECISION)
+            return [*lines, *self.block("shell", [f"! {shell}"])]
+        if not self.look.decorated:
+            lines += self.block("tool", [head_line(event, self.look, 0, self._width())])
+        return lines
+
+    def _tool_finished(self, event: ToolFinished) -> list[str]:
+        outcome = event.outcome
+        started = self._started.pop(outcome.call.id, None)
+        self._heads.discard(outcome.call.id)
+        depth = self._depth(started) if started is not None else (1 if outcome.call.parent else 0)
+        lines: list[str] = []
+        if outcome.call.origin is Origin.USER:
+            lines += self.block("shell", self._shell_output(outcome.full_text or outcome.text))
+        lines += self.block("tool", finished_lines(outcome, started, self.look, depth, self._width()))
+        if outcome.diff and outcome.status is Status.OK:
+            lines += self._diff(outcome.diff, depth)
+        return lines
+
+    def _depth(self, started: ToolStarted) -> int:
+        depth = 0
+        parent = started.call.parent
+        while parent is not None and depth < 8:
+            depth += 1
+            above = self._started.get(parent)
+            parent = above.call.parent if above is not None else None
+        return depth
+
+    def _shell_output(self, text: str) -> list[str]:
+        rows = clean(text, Kind.OUTPUT if self.look.palette.color else Kind.BLOCK).rstrip("\n").split("\n")
+        if len(rows) > _SHELL_ROWS:
+            left_out = len(rows) - _SHELL_ROWS
+            rows = [*rows[:_SHELL_ROWS], f"({left_out} more lines; the session file has what the model got)"]
+        return rows
+
+    def _diff(self, diff: str, depth: int) -> list[str]:
+        indent = "  " * (depth + 1)
+        rows = [indent + painted(row, self.look.palette) for row in diff_rows(diff)]
+        if len(rows) > _DIFF_ROWS:
+            return [*rows[:_DIFF_ROWS], f"{indent}     ({len(rows) - _DIFF_ROWS} more rows of this change)"]
+        return rows
+
+    def _retry(self, event: RetryScheduled) -> list[str]:
+        status = f" {event.status}" if event.status is not None else ""
+        return self.remark(
+            f"Try {event.attempt} of {event.limit} in {event.delay:.0f} s:{status} {event.reason}"
+        )
+
+    def _queued(self, waiting: tuple[str, ...]) -> list[str]:
+        more = len(waiting) > self._queue_length
+        self._queue_length = len(waiting)
+        return self.remark(f"Queued: {waiting[-1]}") if more else []
+
+    def _hook(self, event: HookRan) -> list[str]:
+        code = f", exit {event.exit_code}" if event.exit_code is not None else ""
+        said = (event.stderr or event.stdout).strip().split("\n")[0]
+        text = f"hook {event.event} `{event.name}` {event.outcome}{code}"
+        return self.remark(f"{text}: {said}" if said else text, warn=True)
+
+    def _todos(self, event: TodosChanged) -> list[str]:
+        if not event.todos:
+            return []
+        done = sum(1 for todo in event.todos if todo.get("status") == "completed")
+        now = [str(todo.get("content", "")) for todo in event.todos if todo.get("status") == "in_progress"]
+        text = f"todo  {done} of {len(event.todos)} done"
+        return self.remark(f"{text}; now: {now[0]}" if now else text)
+
+    def remark(self, text: str, *, warn: bool = False) -> list[str]:
+        """One quiet row between calls."""
+        palette = self.look.palette
+        line = clean(text, Kind.LINE)
+        return self.block("remark", [f"  {palette.warn(line) if warn else palette.dim(line)}"])
+
+    def block(self, kind: str, rows: list[str]) -> list[str]:
+        """Rows with one empty line in front where another kind of block ends."""
+        together = {"tool", "remark", "shell"}
+        joined = kind in together and self._last_kind in together
+        gap = [""] if self._last_kind and not joined and self.look.decorated else []
+        self._last_kind = kind
+        return [*gap, *rows]
