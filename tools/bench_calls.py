@@ -9,6 +9,7 @@ bodies and reads the same answers; the difference of the medians is what a call 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 import subprocess
@@ -58,6 +59,7 @@ def main() -> int:
     ours: list[float] = []
     bare: list[float] = []
     growth: list[float] = []
+    requests: list[Recorded] = []
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(options.rounds):
             directory = Path(scratch) / str(number)
@@ -134,13 +136,13 @@ def _run_bare(requests: list[Recorded], calls: int, scratch: Path) -> list[Recor
 def _gaps(requests: list[Recorded]) -> list[float]:
     """Seconds from each request to the next."""
     times = [request.received for request in requests]
-    return [later - earlier for earlier, later in zip(times[1:], times[2:], strict=False)]
+    return [later - earlier for earlier, later in itertools.pairwise(times[1:])]
 
 
 def _grows_only_by_appending(requests: list[Recorded]) -> int:
     """How many requests do not begin with everything that the one before had sent."""
     broken = 0
-    for earlier, later in zip(requests, requests[1:], strict=False):
+    for earlier, later in itertools.pairwise(requests):
         before, after = strip_cache_marks(earlier.json), strip_cache_marks(later.json)
         same = all(before[key] == after[key] for key in ("model", "system", "tools"))
         messages = json.dumps(before["messages"])[:-1]

@@ -94,10 +94,9 @@ class Answerer:
             raise RefusalError("invalid credential", 401)
 
     def _checked_body(self, kept: Recorded, *, counting: bool) -> JsonObject:
-        try:
-            body = parse_object(kept.body.decode("utf-8"))
-        except (UnicodeDecodeError, JsonError) as error:
-            raise RefusalError(f"The request body is not valid JSON: {error}") from None
+        body = kept.parsed
+        if body is None:
+            raise RefusalError(f"The request body is not valid JSON: {kept.fault}")
         check_request(body, kept.headers, self._capabilities, self._issued, counting=counting)
         if self._only_listed and body.get("model") not in {model.get("id") for model in self._models}:
             raise RefusalError(f"model: {body.get('model')}", 404)

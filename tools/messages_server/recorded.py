@@ -34,6 +34,8 @@ class Recorded:
     body: bytes
     parsed: JsonObject | None
     """The body, where it is a JSON object."""
+    fault: str
+    """Why the body is no JSON object; empty where it is one."""
     received: float
     """Seconds of the monotonic clock when the last byte of the request had come."""
     connection: int
@@ -76,10 +78,11 @@ class Recorded:
 def record(request: HttpRequest, connection: int, key: str | None) -> Recorded:
     """Keep a request without its credential."""
     path, _, query = request.target.partition("?")
+    parsed, fault = None, ""
     try:
         parsed = parse_object(request.body.decode("utf-8"))
-    except (UnicodeDecodeError, JsonError):
-        parsed = None
+    except (UnicodeDecodeError, JsonError) as error:
+        fault = str(error)
     return Recorded(
         method=request.method,
         path=path,
@@ -89,6 +92,7 @@ def record(request: HttpRequest, connection: int, key: str | None) -> Recorded:
         key_matches=None if key is None else _matches(request.headers, key),
         body=request.body,
         parsed=parsed,
+        fault=fault,
         received=request.received,
         connection=connection,
     )
