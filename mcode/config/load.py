@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.config.git_index import is_tracked
@@ -15,6 +14,8 @@ from mcode.config.settings import Problem, Settings, Source
 from mcode.config.written_rules import read_marks, rule_mark
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mcode.config.places import Places
     from mcode.config.repository import Repository
     from mcode.config.settings import RuleText
@@ -23,7 +24,7 @@ SETTING_SOURCES = frozenset({"user", "project", "local"})
 """What `--setting-sources` can name."""
 
 OWN, CLAUDE = ".mcode", ".claude"
-LOCAL_NAME = "settings.local.json"
+NAME, LOCAL_NAME = "settings.json", "settings.local.json"
 
 
 def load_settings(
@@ -42,21 +43,26 @@ def load_settings(
     """
     repository = find_repository(start)
     root = repository.root if repository else start
-    files = [_read("managed", directory / "managed-settings.json", directory) for directory in places.managed]
+    own, claude = places.managed
+    files = [
+        _read("managed", own / "managed-settings.json", own, loud=True),
+        _read("managed", claude / "managed-settings.json", claude),
+    ]
     if flag is not None:
-        files.append(_read_flag(flag, start))
-    users = [places.state / "settings.json", places.claude / "settings.json"]
-    own_files = {_identity(path) for path in users}
+        files.append(_read_flag(flag, start, places.home))
     if "local" in sources:
-        paths = [root / OWN / LOCAL_NAME, root / CLAUDE / LOCAL_NAME]
-        files += [_read("local", path, start, trusted=trusted) for path in paths]
+        files.append(_read("local", root / OWN / LOCAL_NAME, start, trusted=trusted, loud=True))
+        files.append(_read("local", root / CLAUDE / LOCAL_NAME, start, trusted=trusted))
     if "project" in sources:
         # Started in the home directory, the folder's files are the user's own and are read as such.
-        paths = [start / directory / "settings.json" for directory in (OWN, CLAUDE)]
-        paths = [path for path in paths if _identity(path) not in own_files]
-        files += [_read("project", path, start, trusted=trusted) for path in paths]
+        known = {_identity(places.state / NAME), _identity(places.claude / NAME)}
+        paths = [path for path in (start / OWN / NAME, start / CLAUDE / NAME) if _identity(path) not in known]
+        files += [
+            _read("project", path, start, trusted=trusted, loud=OWN in path.parts[-2:]) for path in paths
+        ]
     if "user" in sources:
-        files += [_read("user", path, path.parent) for path in users]
+        files.append(_read("user", places.state / NAME, places.state, loud=True))
+        files.append(_read("user", places.claude / NAME, places.claude))
     written = _WrittenByMcode(places, root, repository)
     restricted = [restrict(file, written) for file in files]
     problems = [*ignored_notice(restricted), *written.problems]
@@ -69,15 +75,14 @@ def local_settings_file(start: Path) -> Path:
     return (repository.root if repository else start) / OWN / LOCAL_NAME
 
 
-def _read(scope: str, path: Path, base: Path, *, trusted: bool = True) -> SettingsFile:
-    loud = path.parent.name == OWN or "claude" not in str(path.parent).lower()
+def _read(scope: str, path: Path, base: Path, *, trusted: bool = True, loud: bool = False) -> SettingsFile:
     return read_file(Source(scope, path, base, trusted), path, loud=loud)
 
 
-def _read_flag(flag: str, start: Path) -> SettingsFile:
+def _read_flag(flag: str, start: Path, home: Path) -> SettingsFile:
     if flag.lstrip().startswith("{"):
         return read_text(Source("flag", None, start, trusted=True), flag, loud=True)
-    path = start / Path(flag).expanduser()
+    path = home / flag[2:] if flag.startswith("~/") else start / flag
     source = Source("flag", path, path.parent, trusted=True)
     file = read_file(source, path, loud=False)
     if file.found or file.problems:

@@ -29,8 +29,8 @@ class Places:
     """mcode's own directory: `$MCODE_CONFIG_DIR` or `~/.mcode`."""
     claude: Path
     """Read, never written: `$CLAUDE_CONFIG_DIR` or `~/.claude`."""
-    managed: tuple[Path, ...] = (Path("/etc/mcode"), CLAUDE_MANAGED)
-    """Directories of the administrator, the strongest first."""
+    managed: tuple[Path, Path] = (Path("/etc/mcode"), CLAUDE_MANAGED)
+    """Directories of the administrator: mcode's own, which is the stronger one, and the other agent's."""
 
     @property
     def settings_file(self) -> Path:

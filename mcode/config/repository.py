@@ -29,11 +29,11 @@ def find_repository(start: Path) -> Repository | None:
     for directory in (start, *start.parents):
         dot_git = directory / ".git"
         try:
-            mode = os.stat(dot_git).st_mode  # noqa: PTH116 -- one call for both questions
+            mode = dot_git.stat().st_mode
+            if stat.S_ISDIR(mode) and (dot_git / "HEAD").is_file():
+                return Repository(directory, dot_git)
         except OSError:
             continue
-        if stat.S_ISDIR(mode) and (dot_git / "HEAD").is_file():
-            return Repository(directory, dot_git)
         if stat.S_ISREG(mode) and (git := _follow(dot_git, "gitdir:")) is not None:
             return _main_checkout(dot_git, git) or Repository(directory, git)
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.config.json_parts import as_list, as_object
-from mcode.config.plain_file import resolve
+from mcode.config.plain_file import reason, resolve
 from mcode.config.written_rules import rule_mark, with_mark
 from mcode.errors import StorageError, UsageError
 from mcode.files import replace_file, update_json
@@ -93,7 +93,10 @@ def _writable(path: Path, places: Places) -> Path:
             f"{path} belongs to another agent and is never written by mcode. Nothing was changed."
         )
     if places.state in path.parents:
-        return resolve(path)
+        try:
+            return resolve(path)
+        except OSError as error:
+            raise StorageError(f"{path} was not written: {reason(error)}.") from error
     if path.is_symlink() or path.parent.is_symlink():
         raise StorageError(
             f"{path} was not written: it is reached through a link, and a project's link could lead anywhere. "
@@ -108,7 +111,12 @@ def _is_local(path: Path) -> bool:
 
 def _keep_out_of_git(directory: Path) -> None:
     """Let git ignore the personal settings, unless the directory says itself what is ignored."""
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"{directory} could not be created: {reason(error)}. No rule was added; allow writing there and try again."
+        ) from error
     ignore = directory / ".gitignore"
     if not ignore.is_symlink() and not ignore.exists():
         replace_file(ignore, IGNORED_BY_GIT.encode(), mode=0o644)

@@ -6,7 +6,6 @@ proves nothing. The proof is a record in the user's directory: a hash of the rul
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from mcode.config.json_parts import as_list, as_object
@@ -54,7 +53,7 @@ def with_mark(content: JsonObject, project: Path, mark: str) -> JsonObject:
 def folder_number(project: Path) -> int:
     """Tells a folder from another one that was made later under the same path; 0 where there is none."""
     try:
-        return os.stat(project).st_ino  # noqa: PTH116 -- a deleted folder must not raise
+        return project.stat().st_ino
     except OSError:
         return 0
 

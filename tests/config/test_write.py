@@ -24,7 +24,7 @@ USER = "home/.mcode/settings.json"
 LOCAL = "home/src/app/.mcode/settings.local.json"
 
 
-def content(path: Path) -> object:
+def content(path: Path) -> dict[str, object]:
     return json.loads(path.read_text())
 
 
@@ -75,7 +75,6 @@ def test_l_07_everything_unknown_in_the_file_is_kept_in_order(world: World) -> N
         "é": "ü",
         "model": "m",
     }
-    assert isinstance(after, dict)
     assert list(after)[:4] == list(before)
     set_value(path, ("mcode", "ui", "bell"), value=None, places=world.places)
     set_value(path, ("missing",), value=None, places=world.places)
