@@ -1,9 +1,9 @@
-"""Foreign text, made safe to show: `clean()` is its only way to a terminal.
+"""Foreign text, made safe to show.
 
 Everything that was not written by mcode itself (files, commands, models, servers, hooks, paths, environment)
 may hold bytes that steer a terminal, hide words or reorder them. `clean` takes them out or makes them
 visible, in time linear in the length of the text. What it returns never holds a control character but
-newline and tab, save whole SGR colour sequences in `Kind.OUTPUT`. `width.py` measures what it returns.
+newline and tab, save whole SGR colour sequences in `Kind.OUTPUT`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ import unicodedata
 from enum import StrEnum
 from functools import lru_cache
 
-from mcode.lookalikes import mark_lookalikes
-from mcode.width import cell_width, shorten
-
-__all__ = ["Kind", "cell_width", "clean", "shorten", "show_control"]
+from mcode.text.lookalikes import mark_lookalikes
 
 
 class Kind(StrEnum):

@@ -1,4 +1,4 @@
-"""How many terminal cells a text takes. `text.clean` comes first: control characters have no width here."""
+"""How many terminal cells a text takes. `clean` comes first: control characters have no width here."""
 
 from __future__ import annotations
 

@@ -1,0 +1,112 @@
+"""The masker of a session: knows the secrets of its environment, and applies every pass."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from mcode.masking.assignments import mask_assignments, mask_flags
+from mcode.masking.marks import mark
+from mcode.masking.names import is_secret_value, is_secret_variable, strength_of_name
+from mcode.masking.places import mask_addresses, mask_headers
+from mcode.masking.shapes import mask_aws_pairs, mask_private_keys, mask_shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from mcode.jsontext import JsonValue
+
+LITERAL_MINIMUM = 8
+"""Characters that a value of the environment or a key needs to be masked wherever it stands."""
+
+_PASSES = (
+    mask_private_keys,
+    mask_shapes,
+    mask_aws_pairs,
+    mask_headers,
+    mask_addresses,
+    mask_assignments,
+    mask_flags,
+)
+
+
+class Masker:
+    """Masks texts and JSON values. Never changes after it was made; one serves all threads."""
+
+    def __init__(self, literals: Mapping[str, str] | None = None, *, keys: Sequence[str] = ()) -> None:
+        """`literals` is an environment: the values of its secret names are masked wherever they stand.
+
+        `keys` are mcode's own keys, which `mask_keys` masks too. Values of less than LITERAL_MINIMUM
+        characters are left alone: placeholders for local servers, and ordinary words.
+        """
+        own = {key for key in keys if len(key) >= LITERAL_MINIMUM}
+        found = {
+            value
+            for name, value in (literals or {}).items()
+            if len(value) >= LITERAL_MINIMUM and is_secret_variable(name, value)
+        }
+        self._keys = _spellings("key", own)
+        self._literals = _spellings("env", found - own)
+
+    def mask_keys(self, text: str) -> str:
+        """Mask mcode's own keys alone: what even the model may not see."""
+        for spelling, replacement in self._keys:
+            text = text.replace(spelling, replacement)
+        return text
+
+    def mask(self, text: str) -> str:
+        """Mask every secret that can be told from its value, shape, place or name."""
+        if len(text) < LITERAL_MINIMUM:
+            return text
+        text = self.mask_keys(text)
+        for spelling, replacement in self._literals:
+            text = text.replace(spelling, replacement)
+        for mask in _PASSES:
+            text = mask(text)
+        return text
+
+    def mask_value(self, value: JsonValue) -> JsonValue:
+        """A copy of a JSON value with every text and key in it masked, also by the key that it stands under.
+
+        Tuples become lists, as they would in JSON.
+        """
+        return self._copy(value, "")
+
+    def _copy(self, value: JsonValue, name: str) -> JsonValue:
+        if isinstance(value, str):
+            masked = self.mask(value)
+            if masked == value and name and is_secret_value(strength_of_name(name), value, quoted=True):
+                return mark("named", value)
+            return masked
+        if isinstance(value, dict):
+            return self._copy_object(value)  # pyright: ignore[reportUnknownArgumentType] -- narrowed from Any
+        if isinstance(value, list | tuple):
+            return [self._copy(item, name) for item in value]  # pyright: ignore[reportUnknownVariableType] -- same
+        return value
+
+    def _copy_object(self, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        result: dict[str, JsonValue] = {}
+        # In lists of variables, name and value are members of one object: {"name": "TOKEN", "value": "..."}.
+        named = value.get("name", value.get("key"))
+        for key, item in value.items():
+            masked_key = self.mask(key)
+            while masked_key in result:
+                masked_key += "+"
+            name = named if key == "value" and isinstance(named, str) else key
+            result[masked_key] = self._copy(item, name)
+        return result
+
+
+def _spellings(kind: str, values: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Each value and its forms inside JSON and URLs, with its mark; the longest first, lest one hide another."""
+    pairs: dict[str, str] = {}
+    for value in sorted(values):
+        for spelling in (
+            value,
+            json.dumps(value)[1:-1],
+            json.dumps(value, ensure_ascii=False)[1:-1],
+            quote(value, safe="", errors="replace"),
+        ):
+            pairs.setdefault(spelling, mark(kind, value))
+    return tuple(sorted(pairs.items(), key=lambda pair: (-len(pair[0]), pair[0])))
