@@ -48,7 +48,7 @@ def assembled(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
             blocks.append(dict(event["content_block"]))
         elif event["type"] == "content_block_delta":
             delta: dict[str, Any] = event["delta"]
-            block = blocks[event["index"]]
+            block = blocks[int(event["index"])]
             match delta["type"]:
                 case "text_delta":
                     block["text"] += delta["text"]

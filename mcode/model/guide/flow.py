@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode.model.guide.reading import reason_of, was_denied, was_stopped
+from mcode.model.guide.reading import reason_of, total_of, was_denied, was_stopped
 from mcode.model.script import Reply, reply, use
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ class Flow:
         self.view = view
         self.results = view.turn_results
         """The results of this turn's calls so far, in order."""
+        self.heading = ""
+        """Stands before the first words of the turn, in their line."""
         self._opening = opening
 
     @property
@@ -63,7 +65,10 @@ class Flow:
         )
 
     def _opened(self, words: str) -> str:
-        return f"{self._opening}\n\n{words}" if self._opening and self.begins else words
+        if not self.begins:
+            return words
+        headed = f"{self.heading} {words}" if self.heading else words
+        return f"{self._opening}\n\n{headed}" if self._opening else headed
 
 
 def plural(count: int, one: str, many: str = "") -> str:
@@ -71,8 +76,9 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def quoted_names(names: tuple[str, ...], limit: int = 6) -> str:
-    """The first few names in code quotes, and how many more there are."""
-    shown = ", ".join(f"`{name}`" for name in names[:limit])
-    rest = len(names) - limit
-    return f"{shown} and {rest:,} more" if rest > 0 else shown
+def listed(text: str, found: tuple[str, ...], limit: int = 6) -> str:
+    """How many files a listing names, and the first of them; honest where the listing is not the whole."""
+    total, least = total_of(text, len(found))
+    shown = ", ".join(f"`{name}`" for name in found[:limit])
+    more = f" and {total - limit:,} more" if total > limit else ""
+    return f"{'At least ' if least else ''}{plural(total, 'file')}: {shown}{more}."

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mcode.model.guide import scratch, words
-from mcode.model.guide.flow import GO_ON, Flow, plural, quoted_names
+from mcode.model.guide.flow import GO_ON, Flow, listed, plural
 from mcode.model.guide.history import own_scratch, step_reached
 from mcode.model.guide.reading import (
     counts_by_path,
@@ -16,6 +16,7 @@ from mcode.model.guide.reading import (
     listed_paths,
     read_lines,
     reason_of,
+    total_of,
     was_cut,
     was_denied,
     was_stopped,
@@ -31,6 +32,7 @@ Answer = Callable[[Flow, "re.Match[str]"], Reply]
 TODO_PATTERN = r"\b(TODO|FIXME)\b"
 LINES_SHOWN = 5
 WORDS_AT_MOST = 12
+FILES_COUNTED = 5_000
 
 
 def find_intent(text: str) -> tuple[Answer, re.Match[str]] | None:
@@ -54,12 +56,13 @@ def _todos(flow: Flow, _: re.Match[str]) -> Reply:
     found = found_matches(flow.last.text)
     if not found:
         return flow.say(f"No line with TODO or FIXME in the files that `Grep` looks at.{GO_ON}")
-    many = "At least " if was_cut(flow.last.text) else ""
+    total, least = total_of(flow.last.text, len(found))
     files = {match.path for match in found}
+    where = f" in {plural(len(files), 'file')}" if total == len(found) else ""
     shown = "\n".join(f"- `{one.path}:{one.line}` {_code(one.text)}" for one in found[:LINES_SHOWN])
-    more = f"\n- and {len(found) - LINES_SHOWN:,} more" if len(found) > LINES_SHOWN else ""
+    more = f"\n- and {total - LINES_SHOWN:,} more" if total > LINES_SHOWN else ""
     return flow.say(
-        f"{many}{plural(len(found), 'line')} in {plural(len(files), 'file')}:\n\n{shown}{more}\n\nI only compare "
+        f"{'At least ' if least else ''}{plural(total, 'line')}{where}:\n\n{shown}{more}\n\nI only compare "
         f"words; a model could tell you which of them matter.{GO_ON}"
     )
 
@@ -67,7 +70,7 @@ def _todos(flow: Flow, _: re.Match[str]) -> Reply:
 def _lines(flow: Flow, _: re.Match[str]) -> Reply:
     if flow.begins:
         said = "I let `Grep` count: the pattern `^` is found once in every line. Then I add up."
-        return flow.call(said, "Grep", {"pattern": "^", "output_mode": "count"})
+        return flow.call(said, "Grep", {"pattern": "^", "output_mode": "count", "head_limit": FILES_COUNTED})
     if flow.last.is_error:
         return flow.say(flow.trouble("Nothing was counted."))
     counts = counts_by_path(flow.last.text)
@@ -86,7 +89,8 @@ def _lines(flow: Flow, _: re.Match[str]) -> Reply:
     return flow.say(
         f"| language | lines | files |\n| --- | ---: | ---: |\n{table}\n\n{plural(sum(counts.values()), 'line')} in "
         f"{plural(len(counts), 'file')}. How counted: every line, blank ones and comments too, of the text files "
-        f"that `Grep` looks at; the language by the ending of the file's name.{partly}{GO_ON}"
+        "that `Grep` looks at, which leaves out hidden files and what .gitignore names; the language by the ending "
+        f"of the file's name.{partly}{GO_ON}"
     )
 
 
@@ -98,8 +102,7 @@ def _list(flow: Flow, _: re.Match[str]) -> Reply:
     found = listed_paths(flow.last.text)
     if not found:
         return flow.say(f"There is no file here.{GO_ON}")
-    many = "At least " if was_cut(flow.last.text) else ""
-    return flow.say(f"{many}{plural(len(found), 'file')}: {quoted_names(found, 12)}.{GO_ON}")
+    return flow.say(f"{listed(flow.last.text, found, 12)}{GO_ON}")
 
 
 def _read(flow: Flow, found: re.Match[str]) -> Reply:
@@ -186,6 +189,7 @@ INTENTS = (
     (_phrases(r"\b(edit|change a|write a|make a change)\b"), _edit),
     (_phrases(r"\A\s*(please )?(read|open|cat|show me|show) (the file )?(?P<name>\S*[./]\S+)\s*\Z"), _read),
     (_phrases(r"\b(git|what changed|diff)\b"), _changes),
+    (_phrases(r"\b(who|what) are you|\bare you (an?|the|real)\b|\bchatbot\b"), _explain(words.IDENTITY)),
     (_phrases(r"\b(list|which files|what files|what is (in )?here|ls)\b"), _list),
     (
         _phrases(
@@ -201,7 +205,6 @@ INTENTS = (
         _explain(words.SESSION),
     ),
     (_phrases(r"\b(keys|esc|escape|interrupt|stop|shortcuts?)\b"), _explain(words.KEYS)),
-    (_phrases(r"\b(who|what) are you|\bare you (an?|the|real)\b|\bchatbot\b"), _explain(words.IDENTITY)),
     (_phrases(r"\A\W*(help|what can you do|menu|\?)\W*\Z|\bwhat can (you|i)\b"), _explain(words.MENU, "")),
     (_phrases(r"\A\W*(thanks?( you)?|bye|goodbye|exit|quit|done)\W*\Z"), _explain(words.FAREWELL, "")),
 )

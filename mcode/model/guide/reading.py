@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 _REMARK = re.compile(r"(?i)\s*(?:[(\[<…]|no (?:files?|match|line)|note:|nothing\b)")
 """A line that is a remark of the tool and not a path."""
 
-_SENTENCE = re.compile(r"\s*\S+( \S+){3,}[.\]…)]\s*")
+_SENTENCE = re.compile(r"\s*[^\s\d]\S*( \S+){3,}[.\]…)]\s*")
 _CUT = re.compile(
-    r"(?i)\b(?:truncated|omitted|left out|cut\b|(?:first|only) [\d,]+\b|[\d,]+ more\b|limit\b|not shown)"
+    r"(?i)\b(?:truncated|omitted|left out|cut\b|first [\d,]+ of\b|[\d,]+ more\b|limit\b|not shown|incomplete)"
 )
 """How tools say that a result is not the whole."""
 
@@ -27,6 +27,9 @@ _DENIED = re.compile(r"(?i)\s*denied\b")
 _STOPPED = re.compile(r"(?i)\s*(?:interrupted|not started)\b")
 _NUMBERED = re.compile(r"\s*(\d+)(?:\t|→|:|\|| {1,2})(.*)")
 _MATCH = re.compile(r"(.+?):(\d+):(.*)")
+_BELOW = re.compile(r"(\d+):(.*)")
+_CONTEXT = re.compile(r"\d+-|--\s*\Z")
+_TOTAL = re.compile(r"(?i)\bfirst [\d,]+ of ([\d,]+)\b")
 _COUNT = re.compile(r"(.+):\s*(\d+)\s*")
 
 LANGUAGES = {
@@ -65,8 +68,16 @@ def was_stopped(result: Result) -> bool:
 
 def was_cut(text: str) -> bool:
     """True where a remark in a result says that it is not the whole of it."""
-    remarks = (line for line in text.splitlines() if _REMARK.match(line) or _SENTENCE.fullmatch(line))
-    return any(_CUT.search(line) for line in remarks if not _MATCH.match(line))
+    return any(_CUT.search(line) for line in _remarks(text))
+
+
+def total_of(text: str, shown: int) -> tuple[int, bool]:
+    """How many there are by a listing that shows so many, and whether that is only the least."""
+    for line in _remarks(text):
+        found = _TOTAL.search(line)
+        if found is not None:
+            return int(found[1].replace(",", "")), "incomplete" in text
+    return shown, was_cut(text)
 
 
 def went_wrong(result: Result) -> bool:
@@ -85,6 +96,11 @@ def _exit_code(text: str) -> int | None:
     return int(found[-1]) if found else None
 
 
+def _remarks(text: str) -> list[str]:
+    lines = (line for line in text.splitlines() if not _MATCH.match(line))
+    return [line for line in lines if _REMARK.match(line) or _SENTENCE.fullmatch(line)]
+
+
 def listed_paths(text: str) -> tuple[str, ...]:
     """The paths of a listing, one a line."""
     lines = (line.strip() for line in text.splitlines())
@@ -92,9 +108,17 @@ def listed_paths(text: str) -> tuple[str, ...]:
 
 
 def found_matches(text: str) -> tuple[Match, ...]:
-    """The lines `path:line:text` of a search."""
-    found = (_MATCH.fullmatch(line) for line in text.splitlines())
-    return tuple(Match(match[1], int(match[2]), match[3].strip()) for match in found if match is not None)
+    """The lines of a search: `path:line:text`, or `line:text` below a line with the path."""
+    found: list[Match] = []
+    path = ""
+    for line in text.splitlines():
+        if path and (below := _BELOW.fullmatch(line)):
+            found.append(Match(path, int(below[1]), below[2].strip()))
+        elif match := _MATCH.fullmatch(line):
+            found.append(Match(match[1], int(match[2]), match[3].strip()))
+        elif not _CONTEXT.match(line):
+            path = line.strip()
+    return tuple(found)
 
 
 def counts_by_path(text: str) -> dict[str, int]:
@@ -142,7 +166,7 @@ _WORTH_READING = (
     re.compile(r".*\.txt"),
 )
 _PRIVATE = re.compile(
-    r"(?i)secret|credential|passw|token|private|\bkeys?\b|id_rsa|\.env|\.pem|\.netrc|\.npmrc"
+    r"(?i)secret|credential|passw|token|private|(?<![a-z])keys?(?![a-z])|id_rsa|\.env|\.pem|\.netrc|\.npmrc"
 )
 
 

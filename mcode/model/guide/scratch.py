@@ -22,13 +22,11 @@ _EXISTS = re.compile(r"(?i)\bexists?\b|read it first|not been read|appeared")
 _ANSWERS = ("Tea or coffee? Tea.", "Tea or coffee? Coffee.")
 
 
-def show_edit(flow: Flow, heading: str = "") -> Reply:
-    """Make the scratch file where there is none, then change one line of it. `heading` begins the turn."""
+def show_edit(flow: Flow) -> Reply:
+    """Make the scratch file where there is none, then change one line of it."""
     if flow.begins:
         own = own_scratch(flow.view)
-        return (
-            _look_for_names(flow, heading) if own is None else _change(flow, own, _still_there(heading, own))
-        )
+        return _look_for_names(flow) if own is None else _change(flow, own, _still_there(own))
     match flow.last.tool:
         case "Glob":
             return _after_glob(flow)
@@ -69,20 +67,20 @@ def after_removal(flow: Flow) -> str:
     return f"`{name}` is gone: this directory is as I found it."
 
 
-def _still_there(heading: str, own: Scratch) -> str:
+def _still_there(own: Scratch) -> str:
     return (
-        f"{heading}My scratch file `{own.name}` is still there. I ask to change its last line; the panel shows the "
+        f"My scratch file `{own.name}` is still there. I ask to change its last line; the panel shows the "
         "difference, and you decide:"
     )
 
 
-def _look_for_names(flow: Flow, heading: str) -> Reply:
+def _look_for_names(flow: Flow) -> Reply:
     words = (
-        f"{heading}I change nothing of yours: I make a scratch file of my own. First I look whether its name is "
+        "I change nothing of yours: I make a scratch file of my own. First I look whether its name is "
         "free. Then mcode will **ask you**: the panel shows the file and its whole content. Allow it once, or deny "
         "it; there is no wrong answer."
     )
-    return flow.call(words, "Glob", {"pattern": f"{SCRATCH_STEM}*"}, without=f"{heading}{_WITHOUT_GLOB}")
+    return flow.call(words, "Glob", {"pattern": f"{SCRATCH_STEM}*"}, without=_WITHOUT_GLOB)
 
 
 _WITHOUT_GLOB = f"There is no `Glob` here to see whether a name is free, so I leave the edit out.{GO_ON}"

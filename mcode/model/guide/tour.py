@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.model.guide import scratch, words
-from mcode.model.guide.flow import GO_ON, plural, quoted_names
+from mcode.model.guide.flow import GO_ON, listed, plural
 from mcode.model.guide.history import STEPS, known_files, own_scratch
-from mcode.model.guide.reading import file_worth_reading, listed_paths, read_lines, was_cut
+from mcode.model.guide.reading import file_worth_reading, listed_paths, read_lines
 
 if TYPE_CHECKING:
     from mcode.model.guide.flow import Flow
@@ -28,7 +28,8 @@ TITLES = (
 
 def take_step(flow: Flow, number: int) -> Reply:
     """Begin step `number` (from 1) or go on with it."""
-    return (_look, _read, _run, _edit, _plan, _finish)[number - 1](flow)
+    flow.heading = heading(number)
+    return (_look, _read, _run, scratch.show_edit, _plan, _finish)[number - 1](flow)
 
 
 def heading(number: int) -> str:
@@ -39,7 +40,7 @@ def heading(number: int) -> str:
 def _look(flow: Flow) -> Reply:
     if flow.begins:
         return flow.call(
-            f"{heading(1)} I ask for one call: `Glob` with the pattern `*`, which lists the files at the top of "
+            "I ask for one call: `Glob` with the pattern `*`, which lists the files at the top of "
             "this directory. Listing and reading here need no permission, so it should run at once.",
             "Glob",
             {"pattern": "*"},
@@ -49,9 +50,8 @@ def _look(flow: Flow) -> Reply:
     found = listed_paths(flow.last.text)
     if not found and len(flow.results) == 1:
         return flow.call("No file at the top. I look further down:", "Glob", {"pattern": "**/*"})
-    many = "at least " if was_cut(flow.last.text) else ""
     seen = (
-        f"I see {many}{plural(len(found), 'file')}: {quoted_names(found)}."
+        f"{listed(flow.last.text, found)}"
         if found
         else "There is no file here at all, so there is nothing that could break."
     )
@@ -66,18 +66,18 @@ def _read(flow: Flow) -> Reply:
     if flow.begins:
         files = known_files(flow.view)
         if not files:
-            return flow.call(
-                f"{heading(2)} I list the files once more, to choose one.", "Glob", {"pattern": "**/*"}
-            )
-        return _read_one(flow, files, f"{heading(2)} ")
+            return flow.call("I list the files once more, to choose one.", "Glob", {"pattern": "**/*"})
+        return _read_one(flow, files)
     if flow.last.tool == "Glob":
         if flow.last.is_error:
             return flow.say(flow.trouble("Nothing was read.") + GO_ON)
-        return _read_one(flow, listed_paths(flow.last.text), "")
+        return _read_one(flow, listed_paths(flow.last.text))
     name = str(flow.last.arguments.get("file_path", "the file"))
     if flow.last.is_error:
         return flow.say(flow.trouble("Nothing was read.") + GO_ON)
     lines = read_lines(flow.last.text)
+    if not lines:
+        return flow.say(f"`{name}` is empty; so is what a model would know of it.{GO_ON}")
     first = next((line.strip() for line in lines if line.strip()), "")
     shown = f" It begins with `{first[:80].replace('`', ' ')}`." if first else ""
     return flow.say(
@@ -87,15 +87,15 @@ def _read(flow: Flow) -> Reply:
     )
 
 
-def _read_one(flow: Flow, files: tuple[str, ...], before: str) -> Reply:
+def _read_one(flow: Flow, files: tuple[str, ...]) -> Reply:
     chosen = file_worth_reading(files)
     if chosen is None:
         return flow.say(
-            f"{before}There is no file here that I would open unasked (a readme, a source, a text), so I skip the "
+            f"There is no file here that I would open unasked (a readme, a source, a text), so I skip the "
             f"reading. `read NAME` makes me read one of yours.{GO_ON}"
         )
     return flow.call(
-        f"{before}I ask for the first {LINES_READ} lines of `{chosen}`.",
+        f"I ask for the first {LINES_READ} lines of `{chosen}`.",
         "Read",
         {"file_path": chosen, "limit": LINES_READ},
     )
@@ -104,7 +104,7 @@ def _read_one(flow: Flow, files: tuple[str, ...], before: str) -> Reply:
 def _run(flow: Flow) -> Reply:
     if flow.begins:
         return flow.call(
-            f"{heading(3)} The strongest tool is the shell. I ask for `{COMMAND}`, which only reads.",
+            f"The strongest tool is the shell. I ask for `{COMMAND}`, which only reads.",
             "Bash",
             {"command": COMMAND, "description": "List the directory"},
         )
@@ -117,19 +117,15 @@ def _run(flow: Flow) -> Reply:
     )
 
 
-def _edit(flow: Flow) -> Reply:
-    return scratch.show_edit(flow, f"{heading(4)} ")
-
-
 def _plan(flow: Flow) -> Reply:
     if flow.begins and "TodoWrite" in flow.view.tool_names:
         return flow.call(
-            f"{heading(5)} For longer work a model keeps a list of steps, so that you see where it is. I write "
+            "For longer work a model keeps a list of steps, so that you see where it is. I write "
             "ours with `TodoWrite`; it changes nothing but the list on your screen.",
             "TodoWrite",
             {"todos": _todos()},
         )
-    before = f"{heading(5)} " if flow.begins else ""
+    before = ""
     if not flow.begins and flow.last.is_error:
         before = flow.trouble("There is no list then.") + "\n\n"
     return flow.say(f"{before}Four things to know:\n\n{_THINGS}{GO_ON}")
@@ -154,6 +150,6 @@ def _finish(flow: Flow) -> Reply:
     own = own_scratch(flow.view)
     if flow.begins:
         if own is None:
-            return flow.say(f"{heading(6)} I left nothing behind.\n\n{words.REAL_MODEL}")
-        return flow.call(f"{heading(6)} {scratch.removal_words(own.name)}", "Bash", scratch.removal(own.name))
+            return flow.say(f"I left nothing behind.\n\n{words.REAL_MODEL}")
+        return flow.call(f"{scratch.removal_words(own.name)}", "Bash", scratch.removal(own.name))
     return flow.say(f"{scratch.after_removal(flow)}\n\n{words.REAL_MODEL}")
