@@ -1,6 +1,9 @@
-"""The mark that stands where a secret was."""
+"""What the passes share: the mark that stands where a secret was, and patterns compiled at first use."""
 
 from __future__ import annotations
+
+import re
+from functools import cache
 
 OPEN, CLOSE = "\u2039", "\u203a"
 """Single angle quotes around every mark."""
@@ -11,3 +14,9 @@ BEGIN = f"{OPEN}secret:"
 def mark(kind: str, secret: str) -> str:
     """The mark for a secret. Of a secret so short that four characters are much of it, none is shown."""
     return f"{BEGIN}{kind}:{secret[-4:] if len(secret) >= 12 else '****'}{CLOSE}"
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile at first use: start-up would pay some 20 ms for patterns that most sessions never need."""
+    return re.compile(pattern)

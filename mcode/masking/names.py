@@ -6,7 +6,7 @@ import re
 from enum import IntEnum
 from functools import lru_cache
 
-from mcode.masking.marks import OPEN
+from mcode.masking.marks import OPEN, compiled
 
 
 class Strength(IntEnum):
@@ -21,7 +21,7 @@ class Strength(IntEnum):
     """`password`, `secret`: a secret, however plain its value looks."""
 
 
-_IN_ENVIRONMENT = re.compile(r"key|token|secret|passw|passphrase|pwd\b|_pwd|credential", re.IGNORECASE)
+_IN_ENVIRONMENT = r"(?i)key|token|secret|passw|passphrase|pwd\b|_pwd|credential"
 
 _PASSWORDS = frozenset({"password", "passwd", "passwort", "passphrase", "pwd", "secret", "passcode"})
 _TOKENS = frozenset({"token", "credential", "credentials", "apikey", "authkey"})
@@ -45,14 +45,14 @@ _DESCRIBING = frozenset(_DESCRIPTIONS.split())
 _ORDINARY = frozenset({"password", "changeme", "disabled", "required", "postgres", "username", "undefined"})
 """Values that stand in for a secret; masking them everywhere would only damage text."""
 
-_WORDS = re.compile(r"[_\-.\s]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_RUN_TOGETHER = re.compile(r"(?:password|passwd|passphrase|secret)$")
-_TOKEN_RUN_TOGETHER = re.compile(r"(?:token|apikey|secretkey|accesskey|privatekey|authkey|accountkey)$")
+_WORDS = r"[_\-.\s]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+_RUN_TOGETHER = r"(?:password|passwd|passphrase|secret)$"
+_RUN_TOGETHER_KEYS = r"(?:token|apikey|secretkey|accesskey|privatekey|authkey|accountkey)$"
 
 
 def is_secret_name(name: str) -> bool:
     """True for a name of a variable of the environment that may hold a secret."""
-    return _IN_ENVIRONMENT.search(name) is not None
+    return compiled(_IN_ENVIRONMENT).search(name) is not None
 
 
 def is_secret_variable(name: str, value: str) -> bool:
@@ -68,7 +68,7 @@ def is_secret_variable(name: str, value: str) -> bool:
 
 
 def _words_of(name: str) -> list[str]:
-    return [word.lower() for word in _WORDS.split(name.strip("_-. ")) if word]
+    return [word.lower() for word in compiled(_WORDS).split(name.strip("_-. ")) if word]
 
 
 @lru_cache(maxsize=4096)
@@ -77,32 +77,29 @@ def strength_of_name(name: str) -> Strength:
     words = _words_of(name)
     if not words or words[-1] in _DESCRIBING:
         return Strength.NONE
-    if any(word in _PASSWORDS or _RUN_TOGETHER.search(word) for word in words):
+    if any(word in _PASSWORDS or compiled(_RUN_TOGETHER).search(word) for word in words):
         return Strength.PASSWORD
-    if any(word in _TOKENS or _TOKEN_RUN_TOGETHER.search(word) for word in words):
+    if any(word in _TOKENS or compiled(_RUN_TOGETHER_KEYS).search(word) for word in words):
         return Strength.TOKEN
     if "key" not in words:
         return Strength.NONE
     return Strength.TOKEN if _SECRET_OWNERS.intersection(words) else Strength.KEY
 
 
-_PLACEHOLDER = re.compile(
-    r"""
-      [<{*\u2039\u2026]                # a slot to be filled in, or masked already
-    | \$(?:[A-Za-z_({]|$)              # a variable
-    | %[(s{A-Za-z]                     # a format or a variable
+_PLACEHOLDER = r"""(?xi)
+      [\u2039\u2026] | \*{3} | \.\.\.      # masked already
+    | <[^<>]*>$ | \{[\w.:!\[\]"']*\} | \{\{  # a slot to be filled in
+    | \$[({] | (?-i:\$[A-Z_][A-Z0-9_]*|\$[a-z_]+)(?:$|->|\[|["'])
+    | %[({] | %s | %[A-Z_]+%$                # a variable of a shell, a format or a template
     | \[(?:redacted|hidden|masked)
-    | \.\.\.
-    | (?:your|my|the|some|insert|enter|replace|change)[-_ ]?(?:me|own|api|secret|token|key|password)
+    | (?:your|insert|enter)[-_ ] | (?:replace|change)[-_ ]?me
     | (?:xxx+|null|none|true|false|undefined|string|required|optional|process\.env|os\.environ)(?![A-Za-z0-9])
-    | (.)\1*$                          # one character repeated
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+-]+/[\w./@+-]*$|[A-Za-z]:\\|https?://")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.?$")
-_PLAIN_WORDS = re.compile(r"[a-z]+(?:[-_ .][a-z]+)*$|[A-Z]+(?:[-_ ][A-Z]+)*$|(?:[A-Z][a-z]+)+$")
-_RANDOM = re.compile(r"[A-Za-z0-9+/=_.~:-]{16,}$")
+    | (.)\1*$                                # one character repeated
+    """
+_PATH = r"(?:~|\.{1,2})?/[\w.@+-]+/[\w./@+-]*$|[A-Za-z]:\\|https?://"
+_IDENTIFIER = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.?$"
+_PLAIN_WORDS = r"[a-z]+(?:[-_ .][a-z]+)*$|[A-Z]+(?:[-_ ][A-Z]+)*$|(?:[A-Z][a-z]+)+$"
+_RANDOM = r"[A-Za-z0-9+/=_.~:-]{16,}$"
 
 
 def looks_random(value: str) -> bool:
@@ -119,7 +116,7 @@ def looks_random(value: str) -> bool:
 
 def is_placeholder(value: str) -> bool:
     """True for a value that stands for a secret and is none: a slot, a variable, a mark, `null`."""
-    return value[:1] in {"", OPEN} or _PLACEHOLDER.match(value) is not None
+    return value[:1] in {"", OPEN} or compiled(_PLACEHOLDER).match(value) is not None
 
 
 def is_secret_value(strength: Strength, value: str, *, quoted: bool, environment: bool = False) -> bool:
@@ -131,19 +128,19 @@ def is_secret_value(strength: Strength, value: str, *, quoted: bool, environment
     least = 6 if strength is Strength.PASSWORD else 8
     if strength is Strength.NONE or len(value) < least or is_placeholder(value):
         return False
-    if _PATH.match(value) is not None and not value.lower().startswith("http"):
+    if compiled(_PATH).match(value) is not None and not value.lower().startswith("http"):
         return False
     if strength is Strength.PASSWORD:
         return _is_password(value, quoted=quoted, environment=environment)
     if environment:
-        return strength is Strength.TOKEN or _PLAIN_WORDS.match(value) is None
+        return strength is Strength.TOKEN or compiled(_PLAIN_WORDS).match(value) is None
     if value.isdecimal() or " " in value:
         return False
     if strength is Strength.KEY:
-        return _RANDOM.match(value) is not None and _has_random_part(value)
-    if not quoted and _IDENTIFIER.match(value) is not None:
+        return compiled(_RANDOM).match(value) is not None and _has_random_part(value)
+    if not quoted and compiled(_IDENTIFIER).match(value) is not None:
         return len(value) >= 16 and _has_random_part(value)
-    return looks_random(value) or (len(value) >= 20 and _PLAIN_WORDS.match(value) is None)
+    return looks_random(value) or (len(value) >= 20 and compiled(_PLAIN_WORDS).match(value) is None)
 
 
 def _is_password(value: str, *, quoted: bool, environment: bool) -> bool:
@@ -153,7 +150,7 @@ def _is_password(value: str, *, quoted: bool, environment: bool) -> bool:
         return looks_random(value)
     if quoted:
         return len(value) >= 8
-    if _IDENTIFIER.match(value) is not None:
+    if compiled(_IDENTIFIER).match(value) is not None:
         return any(map(str.isdigit, value)) and "." not in value
     return len(value) >= 8 or looks_random(value)
 

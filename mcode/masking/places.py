@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
-from mcode.masking.marks import OPEN, mark
+from mcode.masking.marks import OPEN, compiled, mark
 from mcode.masking.names import Strength, is_placeholder, looks_random, strength_of_name
 
-_AUTHORIZATION = re.compile(
-    r"""authorization\\{0,4}["'`]?\]?[ \t]{0,3}[:=,][ \t]{0,3}[rbfu]?\\{0,4}["'`]?"""
+if TYPE_CHECKING:
+    import re
+
+_AUTHORIZATION = (
+    r"""(?i)authorization\\{0,4}["'`]?\]?[ \t]{0,3}[:=,][ \t]{0,3}[rbfu]?\\{0,4}["'`]?"""
     r"""(?P<scheme>(?:bearer|basic|token|apikey|api-key|negotiate|ntlm)[ \t]{1,3})?"""
-    r"""(?!digest|hawk|aws4)(?P<value>[^\s"'`\\<>]{6,8192}+)""",
-    re.IGNORECASE,
+    r"""(?!digest|hawk|aws4)(?P<value>[^\s"'`\\<>]{6,}+)"""
 )
-_BEARER = re.compile(r"bearer[ \t]{1,3}(?P<value>[A-Za-z0-9._~+/=-]{16,8192}+)", re.IGNORECASE)
-_PARAMETERS = re.compile(r"(?:digest|hawk|aws4-hmac-sha256)[ \t]{1,3}(?=\w{1,32}=)", re.IGNORECASE)
-_PARAMETER = re.compile(
-    r"""(?P<name>\w{1,32}+)=\\{0,4}["']?(?P<value>[^\s,"'`\\]{0,8192}+)(?P<end>\\{0,4}["']?,[ \t]?)?"""
-)
-_COOKIES = re.compile(
-    r"""(?P<set>set-)?cookie\\{0,4}["'`]?[ \t]{0,3}:[ \t]{0,3}\\{0,4}["'`]?(?=[\w.-]{1,128}=)""",
-    re.IGNORECASE,
-)
-_COOKIE = re.compile(
-    r"""(?P<name>[\w.!#$%&*+^|~-]{1,128}+)=(?P<value>[^;"'`\s\\]{0,8192}+)(?P<end>;[ \t]?)?"""
-)
+_BEARER = r"(?i)bearer[ \t]{1,3}(?P<value>[A-Za-z0-9._~+/=-]{16,}+)"
+_PARAMETERS = r"(?i)(?:digest|hawk|aws4-hmac-sha256)[ \t]{1,3}(?=\w{1,32}=)"
+_PARAMETER = r"""(?P<name>\w{1,32}+)=\\{0,4}["']?(?P<value>[^\s,"'`\\]{0,}+)(?P<end>\\{0,4}["']?,[ \t]?)?"""
+_COOKIES = r"""(?i)(?P<set>set-)?cookie\\{0,4}["'`]?[ \t]{0,3}:[ \t]{0,3}\\{0,4}["'`]?(?=[\w.-]{1,128}=)"""
+_COOKIE = r"""(?P<name>[\w.!#$%&*+^|~-]{1,128}+)=(?P<value>[^;"'`\s\\]{0,}+)(?P<end>;[ \t]?)?"""
 
 
 def mask_headers(text: str) -> str:
@@ -32,9 +27,9 @@ def mask_headers(text: str) -> str:
     lowered = text.lower()
     if "authorization" in lowered:
         text = _mask_pairs(text, _PARAMETERS, _PARAMETER, "header")
-        text = _AUTHORIZATION.sub(_mask_authorization, text)
+        text = compiled(_AUTHORIZATION).sub(_mask_authorization, text)
     if "bearer" in lowered:
-        text = _BEARER.sub(_mask_bearer, text)
+        text = compiled(_BEARER).sub(_mask_bearer, text)
     if "cookie" in lowered:
         text = _mask_pairs(text, _COOKIES, _COOKIE, "cookie")
     return text
@@ -58,14 +53,14 @@ def _mask_bearer(found: re.Match[str]) -> str:
     return _replace(found, "value", "header") if looks_random(found["value"]) else found[0]
 
 
-def _mask_pairs(text: str, opening: re.Pattern[str], pair: re.Pattern[str], kind: str) -> str:
+def _mask_pairs(text: str, opening: str, pair: str, kind: str) -> str:
     """Mask the values of the `name=value` pairs behind each opening; of `Set-Cookie` only the first."""
     pieces: list[str] = []
     position = 0
-    while (found := opening.search(text, position)) is not None:
+    while (found := compiled(opening).search(text, position)) is not None:
         pieces.append(text[position : found.end()])
         position = found.end()
-        while (member := pair.match(text, position)) is not None:
+        while (member := compiled(pair).match(text, position)) is not None:
             value = member["value"]
             unchanged = len(value) < 4 or is_placeholder(value)
             pieces.append(member[0] if unchanged else _replace(member, "value", kind))
@@ -75,8 +70,8 @@ def _mask_pairs(text: str, opening: re.Pattern[str], pair: re.Pattern[str], kind
     return "".join((*pieces, text[position:]))
 
 
-_USER = re.compile(r"""[^\s/?#"'`<>\\]{1,1024}+""")
-_QUERY = re.compile(r"""[?&](?P<name>[\w.%-]{1,64}+)=(?P<value>[^\s&"'`<>#\\;]{1,8192}+)""")
+_USER = r"""[^\s/?#"'`<>\\]{1,1024}+"""
+_QUERY = r"""[?&](?P<name>[\w.%-]{1,64}+)=(?P<value>[^\s&"'`<>#\\;]{1,}+)"""
 _SIGNATURES = frozenset(
     {"sig", "signature", "auth", "jwt", "sas", "x-amz-signature", "x-goog-signature", "code"}
 )
@@ -87,7 +82,7 @@ def mask_addresses(text: str) -> str:
     if "://" in text:
         text = _mask_users(text)
     if "=" in text and ("?" in text or "&" in text):
-        text = _QUERY.sub(_mask_query, text)
+        text = compiled(_QUERY).sub(_mask_query, text)
     return text
 
 
@@ -96,7 +91,7 @@ def _mask_users(text: str) -> str:
     position = 0
     start = text.find("://")
     while start >= 0:
-        found = _USER.match(text, start + 3)
+        found = compiled(_USER).match(text, start + 3)
         user, at, _ = (found[0] if found else "").rpartition("@")
         name, colon, password = user.partition(":")
         secret = password if colon else name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mcode.masking.marks import BEGIN, mark
+from mcode.masking.marks import BEGIN, compiled, mark
 from mcode.masking.names import looks_random
 
 
@@ -14,14 +14,14 @@ class _Shape:
     needle: str
     """Fixed text that every secret of this shape begins with."""
     kind: str
-    pattern: re.Pattern[str]
+    pattern: str
     """Matches the whole secret where the needle was found; looks no further than the secret's characters."""
     apart: bool
     """The needle must stand at the beginning of a word, being short or part of words."""
 
 
 def _shape(needle: str, kind: str, rest: str, *, apart: bool = True) -> _Shape:
-    return _Shape(needle, kind, re.compile(re.escape(needle) + rest, re.ASCII), apart)
+    return _Shape(needle, kind, f"(?a){re.escape(needle)}{rest}", apart)
 
 
 _SHAPES = (
@@ -57,7 +57,7 @@ _SHAPES = (
     _shape("AGE-SECRET-KEY-", "age", r"[A-Z0-9]{20,}+", apart=False),
 )
 
-_BEGINS_WORD = re.compile(r"(?:[^\w-]|^|\\[nrtbf]|\\u00[0-9a-f]{2}|%[0-9A-F]{2})\Z", re.IGNORECASE)
+_BEGINS_WORD = r"(?ia)(?:[^\w-]|^|\\[nrtbf]|\\u00[0-9a-f]{2}|%[0-9A-F]{2})\Z"
 """What may stand before a secret: no letter, unless that letter is the end of an escape."""
 
 
@@ -76,8 +76,8 @@ def _replace_shape(text: str, shape: _Shape) -> str:
     start = text.find(needle)
     while start >= 0:
         # The boundary comes first: it keeps the runs that patterns look at from overlapping.
-        apart = not shape.apart or _BEGINS_WORD.search(text, max(0, start - 6), start) is not None
-        found = shape.pattern.match(text, start) if apart else None
+        apart = not shape.apart or compiled(_BEGINS_WORD).search(text, max(0, start - 6), start) is not None
+        found = compiled(shape.pattern).match(text, start) if apart else None
         if found is not None and (needle != "sk-" or _is_provider_key(found[0])):
             kept = needle if needle.endswith("/") else ""
             pieces += (text[position:start], kept, mark(shape.kind, found[0]))
@@ -92,10 +92,10 @@ def _is_provider_key(key: str) -> bool:
     return longest >= 20 or (longest >= 10 and looks_random(key[3:]))
 
 
-_PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_LIMIT = 65536
 """Characters between the first and the last line of a private key, at most."""
-_PEM_BODY = re.compile(
+_PEM_BODY = (
     r"""(?:\s|\\[nr]|[A-Za-z0-9+/]{16,}+={0,2}(?![^\s\\"'`])|[A-Za-z0-9+/]{1,15}={1,2}"""
     r"""|(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]{0,200}+)*+"""
 )
@@ -108,7 +108,7 @@ def mask_private_keys(text: str) -> str:
         return text
     pieces: list[str] = []
     position = 0
-    while (found := _PEM_BEGIN.search(text, position)) is not None:
+    while (found := compiled(_PEM_BEGIN).search(text, position)) is not None:
         body, end = _find_pem_end(text, found.end())
         secret = re.sub(r"\\[nr]|[^A-Za-z0-9+/]", "", text[max(found.end(), body - 80) : body])
         pieces += (text[position : found.start()], mark("pem", secret))
@@ -124,12 +124,12 @@ def _find_pem_end(text: str, start: int) -> tuple[int, int]:
     if last_line >= 0:
         closing = text.find("-----", last_line + 8, last_line + 80)
         return last_line, last_line + 8 if closing < 0 else closing + 5
-    body = _PEM_BODY.match(text, start)
+    body = compiled(_PEM_BODY).match(text, start)
     end = start if body is None else body.end()
     return end, end
 
 
-_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=_-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
+_FORTY_CHARACTERS = r"(?<![A-Za-z0-9/+=_-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])"
 _AWS_NEIGHBOURHOOD = 300
 """Characters around an AWS key id within which the secret of the pair is looked for."""
 _AWS_MARK = f"{BEGIN}aws:"
@@ -141,7 +141,7 @@ def mask_aws_pairs(text: str) -> str:
         return text
     pieces: list[str] = []
     position = 0
-    for found in _AWS_SECRET.finditer(text):
+    for found in compiled(_FORTY_CHARACTERS).finditer(text):
         near = text[max(0, found.start() - _AWS_NEIGHBOURHOOD) : found.end() + _AWS_NEIGHBOURHOOD]
         if _AWS_MARK in near and looks_random(found[0]):
             pieces += (text[position : found.start()], mark("aws", found[0]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from mcode.text.lookalikes import mark_lookalikes
 
@@ -59,28 +59,26 @@ _MARKS = (
 )
 
 _CONTEXTUAL = f"[{_JOINER}{_SELECTORS}]+"
-_SCANNED = re.compile(f"[\x1b\x90\x98\x9b\x9d-\x9f]|{_CONTEXTUAL}")
-_SCANNED_IN_DECISION = re.compile(_CONTEXTUAL)
-_UNPLEASANT = re.compile(
-    f"[\x1b{_CONTROLS}{_BIDI}{_INVISIBLE}{_SELECTORS}{_JOINER}{_SEPARATORS}{_NO_CHARACTERS}]"
-)
-_REMOVED = re.compile(f"[{_CONTROLS}{_BIDI}{_INVISIBLE}]+")
-_REMOVED_FROM_BLOCK = re.compile(f"[{_BIDI}{_INVISIBLE}]+")
-_CONTROL = re.compile(f"[{_CONTROLS}]+")
-_SEPARATOR = re.compile(f"[{_SEPARATORS}]")
-_NO_CHARACTER = re.compile(f"[{_NO_CHARACTERS}]")
-_NAMED_IN_LINE = re.compile(f"[{_BIDI}{_INVISIBLE}{_NO_CHARACTERS}]+")
-_NAMED_IN_FILE = re.compile(
+_SCANNED = f"[\x1b\x90\x98\x9b\x9d-\x9f]|{_CONTEXTUAL}"
+_SCANNED_IN_DECISION = _CONTEXTUAL
+_UNPLEASANT = f"[\x1b{_CONTROLS}{_BIDI}{_INVISIBLE}{_SELECTORS}{_JOINER}{_SEPARATORS}{_NO_CHARACTERS}]"
+_REMOVED = f"[{_CONTROLS}{_BIDI}{_INVISIBLE}]+"
+_REMOVED_FROM_BLOCK = f"[{_BIDI}{_INVISIBLE}]+"
+_CONTROL = f"[{_CONTROLS}]+"
+_SEPARATOR = f"[{_SEPARATORS}]"
+_NO_CHARACTER = f"[{_NO_CHARACTERS}]"
+_NAMED_IN_LINE = f"[{_BIDI}{_INVISIBLE}{_NO_CHARACTERS}]+"
+_NAMED_IN_FILE = (
     f"[\x1b{_CONTROLS}{_BIDI}{_SEPARATORS}\ud800-\udfff\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]+"
 )
-_NAMED_IN_DECISION = re.compile(
+_NAMED_IN_DECISION = (
     f"[\x1b{_CONTROLS}{_BIDI}{_INVISIBLE}{_SEPARATORS}{_NO_CHARACTERS}"
     "\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]+"
 )
 
-_PARAMETERS = re.compile(r"[0-?]*+[ -/]*+")
-_INTERMEDIATES = re.compile(r"[ -/]*+")
-_STRING_END = re.compile("[\x07\x18\x1a\x1b\x9c]")
+_PARAMETERS = r"[0-?]*+[ -/]*+"
+_INTERMEDIATES = r"[ -/]*+"
+_STRING_END = "[\x07\x18\x1a\x1b\x9c]"
 _STRING_INTRODUCERS = frozenset("]PX^_k")
 _C1_STRINGS = frozenset("\x90\x98\x9d\x9e\x9f")
 _COLOURS = frozenset(
@@ -88,12 +86,19 @@ _COLOURS = frozenset(
 )
 """SGR values that are kept. Not 8, which hides text, and not 5 and 6, which blink."""
 
-_MARK_RUN = re.compile(rf"(?:[{_MARKS}]|\x1b\[[0-9;]*m){{{MARK_LIMIT + 1},}}")
-_LEADING_MARK = re.compile(f"(?<=[\n\t])[{_MARKS}]")
-_FIRST_MARK = re.compile(f"[{_MARKS}]")
-_EMOJI = re.compile(
-    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]"
+_MARK_RUN = rf"(?:[{_MARKS}]|\x1b\[[0-9;]*m){{{MARK_LIMIT + 1},}}"
+_LEADING_MARK = f"(?<=[\n\t])[{_MARKS}]"
+_FIRST_MARK = f"[{_MARKS}]"
+_EMOJI = (
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff"
+    "\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]"
 )
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile at first use: start-up would pay some 20 ms for patterns that most sessions never need."""
+    return re.compile(pattern)
 
 
 def clean(text: str, kind: Kind = Kind.BLOCK) -> str:
@@ -107,7 +112,7 @@ def clean(text: str, kind: Kind = Kind.BLOCK) -> str:
     if kind is Kind.DECISION:
         return _show_everything(text)
     text = _take_overwritten(text) if kind in _FROM_COMMANDS else _join_line_ends(text)
-    if _UNPLEASANT.search(text) is not None:
+    if _compiled(_UNPLEASANT).search(text) is not None:
         text = _Scanner(text, kind).run()
         text = _replace_rest(text, kind)
     if kind is Kind.LINE:
@@ -125,7 +130,7 @@ def show_control(text: str) -> str:
     named; joiners, variation selectors and private characters stay, since scripts, emoji and icon fonts need
     them. The caller tells the model when the result differs from the text.
     """
-    return _NAMED_IN_FILE.sub(_name_each, text)
+    return _compiled(_NAMED_IN_FILE).sub(_name_each, text)
 
 
 def _join_line_ends(text: str) -> str:
@@ -156,20 +161,20 @@ def _last_overwrite(line: str) -> str:
 def _replace_rest(text: str, kind: Kind) -> str:
     """Deal with every single character that the scanner leaves."""
     if kind is Kind.LINE:
-        text = _NAMED_IN_LINE.sub(_name_each, _CONTROL.sub(_caret_each, text))
-        return _SEPARATOR.sub(" ", text)
+        text = _compiled(_NAMED_IN_LINE).sub(_name_each, _compiled(_CONTROL).sub(_caret_each, text))
+        return _compiled(_SEPARATOR).sub(" ", text)
     if kind is Kind.BLOCK:
-        text = _CONTROL.sub(_caret_each, _REMOVED_FROM_BLOCK.sub("", text))
+        text = _compiled(_CONTROL).sub(_caret_each, _compiled(_REMOVED_FROM_BLOCK).sub("", text))
     else:
-        text = _REMOVED.sub("", text)
-    return _NO_CHARACTER.sub("\ufffd", _SEPARATOR.sub("\n", text))
+        text = _compiled(_REMOVED).sub("", text)
+    return _compiled(_NO_CHARACTER).sub("\ufffd", _compiled(_SEPARATOR).sub("\n", text))
 
 
 def _show_everything(text: str) -> str:
     text = text.replace("\r\n", "\n")
-    if _UNPLEASANT.search(text) is not None:
+    if _compiled(_UNPLEASANT).search(text) is not None:
         text = _Scanner(text, Kind.DECISION).run()
-    text = _NAMED_IN_DECISION.sub(_name_each, text)
+    text = _compiled(_NAMED_IN_DECISION).sub(_name_each, text)
     if not text.isascii():
         text = _tame_marks(mark_lookalikes(text), Kind.DECISION)
     if " \n" in text or text.endswith(" "):
@@ -216,7 +221,7 @@ class _Scanner:
         pieces: list[str] = []
         colour = ""
         position = 0
-        while (found := pattern.search(text, position)) is not None:
+        while (found := _compiled(pattern).search(text, position)) is not None:
             start = found.start()
             pieces.append(text[position:start])
             if text[start] == _JOINER or text[start] >= "\ufe00":
@@ -252,20 +257,20 @@ class _Scanner:
         if not "\x20" <= following <= "\x7e":
             return start + 1
         limit = min(len(text), start + SEQUENCE_LIMIT)
-        found = _INTERMEDIATES.match(text, start + 1, limit)
+        found = _compiled(_INTERMEDIATES).match(text, start + 1, limit)
         end = start + 1 if found is None else found.end()
         return end + 1 if "0" <= text[end : end + 1] <= "~" else end
 
     def _control(self, start: int, body: int) -> int:
         limit = min(len(self._text), start + SEQUENCE_LIMIT)
-        found = _PARAMETERS.match(self._text, body, limit)
+        found = _compiled(_PARAMETERS).match(self._text, body, limit)
         end = body if found is None else found.end()
         return end + 1 if "@" <= self._text[end : end + 1] <= "~" else end
 
     def _string(self, start: int, body: int) -> int:
         text = self._text
         if self._string_end < body:
-            found = _STRING_END.search(text, body)
+            found = _compiled(_STRING_END).search(text, body)
             self._string_end = len(text) if found is None else found.start()
         end = self._string_end
         if text[end : end + 1] == "\x1b":
@@ -278,13 +283,14 @@ class _Scanner:
     def _joiners(self, start: int, run: str) -> str:
         """Of a run of joiners and selectors: one selector on a base, and one joiner between two emoji."""
         before = self._text[start - 1 : start]
-        if not before or before in "\n\t" or _UNPLEASANT.match(before) is not None:
+        if not before or before in "\n\t" or _compiled(_UNPLEASANT).match(before) is not None:
             return self._hide(run)
         kept = ""
         if run[0] != _JOINER and (run[0] <= "\ufe0f" or unicodedata.category(before) == "Lo"):
             kept, run = run[0], run[1:]
         following = self._text[start + len(kept) + 1 : start + len(kept) + 2]
-        if run == _JOINER and _EMOJI.match(before) is not None and _EMOJI.match(following) is not None:
+        emoji = _compiled(_EMOJI)
+        if run == _JOINER and emoji.match(before) is not None and emoji.match(following) is not None:
             return kept + run
         return kept + self._hide(run)
 
@@ -319,9 +325,9 @@ def _tame_marks(text: str, kind: Kind) -> str:
     def cut(found: re.Match[str]) -> str:
         return _cut_marks(found[0], kind)
 
-    text = _MARK_RUN.sub(cut, text)
-    text = _LEADING_MARK.sub(_with_base, text)
-    if kind in {Kind.LINE, Kind.DECISION} and (found := _FIRST_MARK.match(text)) is not None:
+    text = _compiled(_MARK_RUN).sub(cut, text)
+    text = _compiled(_LEADING_MARK).sub(_with_base, text)
+    if kind in {Kind.LINE, Kind.DECISION} and (found := _compiled(_FIRST_MARK).match(text)) is not None:
         text = _with_base(found) + text[1:]
     return text
 
