@@ -43,7 +43,7 @@ async def test_lines_are_counted_by_language_and_the_method_is_said() -> None:
     assert "| other (.xyz) | 2 | 1 |" in words
     assert "133 lines in 6 files" in words
     assert "blank ones and comments too" in words
-    assert "cut at its limit" not in words
+    assert "only a part" not in words
 
 
 async def test_a_count_that_was_cut_says_so() -> None:
@@ -53,7 +53,8 @@ async def test_a_count_that_was_cut_says_so() -> None:
         "a.py:100\n\nThe search stopped after 50,000 lines; results are incomplete. Narrow path or glob."
     )
     assert "| Python | 100 | 1 |" in words
-    assert "only the files that fitted in" in words
+    assert "only a part" in words
+    assert "> The search stopped after 50,000 lines" in words
 
 
 async def test_nothing_to_count_is_said() -> None:

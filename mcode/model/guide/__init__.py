@@ -22,7 +22,7 @@ from mcode.model.scripted import ScriptedClient
 
 __all__ = ["MODEL", "WELCOME", "guide_client", "guide_script"]
 
-MODEL = "guide"
+MODEL = "offline-guide"
 """The model's name, for display."""
 
 PACE = 0.008

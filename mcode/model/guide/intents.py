@@ -11,13 +11,13 @@ from mcode.model.guide.flow import GO_ON, Flow, listed, plural
 from mcode.model.guide.history import own_scratch, step_reached
 from mcode.model.guide.reading import (
     counts_by_path,
+    cut_remark,
     found_matches,
     lines_by_language,
     listed_paths,
     read_lines,
     reason_of,
     total_of,
-    was_cut,
     was_denied,
     was_stopped,
     went_wrong,
@@ -82,10 +82,8 @@ def _lines(flow: Flow, _: re.Match[str]) -> Reply:
     if rest:
         lines, files = sum(row[1] for row in rest), sum(row[2] for row in rest)
         table += f"\n| {plural(len(rest), 'more kind')} | {lines:,} | {files:,} |"
-    cut = was_cut(flow.last.text)
-    partly = (
-        " The result was cut at its limit, so **these are only the files that fitted in**." if cut else ""
-    )
+    remark = cut_remark(flow.last.text)
+    partly = f" **This is only a part**, since the result is not whole:\n\n> {remark}" if remark else ""
     return flow.say(
         f"| language | lines | files |\n| --- | ---: | ---: |\n{table}\n\n{plural(sum(counts.values()), 'line')} in "
         f"{plural(len(counts), 'file')}. How counted: every line, blank ones and comments too, of the text files "

@@ -68,7 +68,12 @@ def was_stopped(result: Result) -> bool:
 
 def was_cut(text: str) -> bool:
     """True where a remark in a result says that it is not the whole of it."""
-    return any(_CUT.search(line) for line in _remarks(text))
+    return cut_remark(text) != ""
+
+
+def cut_remark(text: str) -> str:
+    """The remark in a result that says that it is not the whole of it; empty where there is none."""
+    return next((line.strip() for line in _remarks(text) if _CUT.search(line)), "")
 
 
 def total_of(text: str, shown: int) -> tuple[int, bool]:
