@@ -1,0 +1,148 @@
+"""A whole mcode in this process: the real rooms put together by the real wiring, with a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mcode.session.store import SessionStore
+
+from mcode.config.load import load_settings
+from mcode.config.memory_files import Memory
+from mcode.config.places import Places
+from mcode.events import ApprovalRequested, ToolFinished
+from mcode.masking import Masker
+from mcode.model.script import parse_script
+from mcode.model.scripted import ScriptedClient
+from mcode.wiring.endpoint import Endpoint
+from mcode.wiring.options import Options
+from mcode.wiring.workbench import Workbench
+from tests.prefixes import check_prefixes
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+    from mcode.agent.agent import Agent
+    from mcode.call import Outcome
+    from mcode.events import Event, TurnFinished
+
+E = TypeVar("E")
+
+MODEL = "scripted-1"
+
+
+def use(tool: str, identifier: str = "", /, **arguments: Any) -> dict[str, Any]:
+    """A tool_use block of a script."""
+    return {"type": "tool_use", "id": identifier or f"toolu_{tool}", "name": tool, "input": arguments}
+
+
+def turns(*replies: Any) -> dict[str, Any]:
+    """A script: text, one block, or a list of blocks a turn."""
+
+    def reply(given: Any) -> Any:
+        if isinstance(given, str) or (isinstance(given, dict) and "type" not in given):
+            return given
+        blocks = given if isinstance(given, list) else [given]
+        calls = any(isinstance(block, dict) and block.get("type") == "tool_use" for block in blocks)
+        return {"blocks": blocks, "stop_reason": "tool_use" if calls else "end_turn"}
+
+    return {"turns": [{"reply": reply(given)} for given in replies]}
+
+
+@dataclass(slots=True)
+class Stage:
+    """One open session and everything that happened in it."""
+
+    agent: Agent
+    bench: Workbench
+    client: ScriptedClient
+    project: Path
+    events: list[Event] = field(default_factory=list["Event"])
+
+    async def say(self, text: str) -> TurnFinished:
+        """Send a message and wait for the end of its turn."""
+        return await asyncio.wait_for(self.agent.submit(text), 30)
+
+    def of(self, kind: type[E]) -> list[E]:
+        """All events of one kind so far."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What came of each call, in the order in which they ended."""
+        return [event.outcome for event in self.of(ToolFinished)]
+
+    def result(self, index: int = -1) -> Outcome:
+        return self.outcomes[index]
+
+    @property
+    def journal(self) -> list[dict[str, Any]]:
+        """The records as they stand in the file."""
+        path = self.agent.session.journal.path
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+    def answer(self, choice: str, comment: str = "") -> None:
+        """Attach as a front end that answers every approval in the same way."""
+        self.agent.desk.attach()
+
+        def receive(event: Event) -> None:
+            if isinstance(event, ApprovalRequested):
+                loop = asyncio.get_running_loop()
+                loop.call_soon(self.agent.desk.decide, event.approval_id, choice, comment)
+
+        self.agent.events.subscribe(receive)
+
+
+@asynccontextmanager
+async def stage(
+    directory: Path,
+    script: dict[str, Any],
+    *,
+    settings: dict[str, Any] | None = None,
+    options: Options | None = None,
+    source: str = "startup",
+    reference: str | None = None,
+    environment: dict[str, str] | None = None,
+    start: bool = True,
+) -> AsyncGenerator[Stage]:
+    """Open a session in `directory`/project with a home in `directory`/home; closed when the block ends.
+
+    `settings` are the user's. Every request of the session is checked to extend the one before.
+    """
+    home, project = directory / "home", directory / "project"
+    home.mkdir(exist_ok=True)
+    project.mkdir(exist_ok=True)
+    nowhere = (directory / "managed", directory / "managed-too")
+    places = Places(home=home, state=home / ".mcode", claude=home / ".claude", managed=nowhere)
+    if settings is not None:
+        places.state.mkdir(exist_ok=True)
+        places.settings_file.write_text(json.dumps(settings))
+    options = options or Options()
+    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), **(environment or {})}
+    client = ScriptedClient(parse_script(script, "test"))
+    masker = Masker(environment)
+    bench = Workbench(
+        options=options,
+        environment=environment,
+        places=places,
+        start=project.resolve(),
+        settings=load_settings(places, project.resolve(), flag=options.settings),
+        endpoint=Endpoint(client, MODEL),
+        masker=masker,
+        store=SessionStore(places.project_directory(project.resolve()), masker),
+        memory=Memory(project.resolve(), home),
+    )
+    agent = await bench.open_agent(source, reference)
+    opened = Stage(agent, bench, client, project)
+    agent.events.subscribe(opened.events.append)
+    try:
+        if start:
+            await agent.start(source)
+        yield opened
+    finally:
+        await agent.close("other")
+    check_prefixes(client.requests)
