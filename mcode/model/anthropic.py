@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import suppress
+from contextlib import aclosing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from mcode import jsontext
@@ -19,7 +19,7 @@ from mcode.model.reading import count_field, is_object, objects_in, text_field
 from mcode.model.sse import BrokenStreamError, EventDecoder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Mapping
 
     from anthropic import AsyncAnthropic, AsyncStream
 
@@ -90,15 +90,16 @@ class AnthropicClient:
         """How the endpoint is talked to."""
         return self._profile
 
-    async def stream(self, body: JsonObject) -> AsyncIterator[JsonObject]:
+    async def stream(self, body: JsonObject) -> AsyncGenerator[JsonObject]:
         """Send the body, byte for byte as `jsontext.dump` writes it, and yield the raw events.
 
         Ends where the answer ends, whether it was whole or not. Raises ModelFailure, also for an error event.
         """
         stream = await self._send(self._content(body))
         try:
-            async for event in self._events(stream):
-                yield event
+            async with aclosing(self._events(stream)) as events:
+                async for event in events:
+                    yield event
         finally:
             await _close(stream)
 
@@ -123,11 +124,11 @@ class AnthropicClient:
 
     async def _send(self, content: bytes) -> AsyncStream[object]:
         """Post the body and wait for the status of the answer."""
-        limit = self._profile.first_event_limit
-        try:
-            client = await self._open()
-            from anthropic import AsyncStream
+        client = await self._open()
+        from anthropic import AsyncStream
 
+        limit = self._profile.first_event_limit
+        with self._failures(lambda: failures.explain_silence(self._endpoint, limit, started=False)):
             async with asyncio.timeout(limit):
                 return await client.post(
                     "/v1/messages",
@@ -136,12 +137,8 @@ class AnthropicClient:
                     stream=True,
                     stream_cls=AsyncStream[object],
                 )
-        except TimeoutError:
-            raise ModelFailure(failures.explain_silence(self._endpoint, limit, started=False)) from None
-        except Exception as error:
-            raise ModelFailure(self._explain(error, started=False)) from error
 
-    async def _events(self, stream: AsyncStream[object]) -> AsyncIterator[JsonObject]:
+    async def _events(self, stream: AsyncStream[object]) -> AsyncGenerator[JsonObject]:
         response = stream.response
         decoder = EventDecoder()
         start = b""
@@ -149,14 +146,10 @@ class AnthropicClient:
         patience = _Patience(self._profile, self._endpoint)
         chunks = response.aiter_bytes()
         while True:
-            try:
+            with self._failures(patience.failure, started=events > 0):
                 async with asyncio.timeout(patience.left()):
                     chunk = await anext(chunks, None)
                 found = decoder.feed(chunk) if chunk is not None else ()
-            except TimeoutError:
-                raise ModelFailure(patience.failure()) from None
-            except Exception as error:
-                raise ModelFailure(self._explain(error, started=events > 0)) from error
             if chunk is None:
                 break
             if len(start) < KEPT_START:
@@ -176,14 +169,20 @@ class AnthropicClient:
             raise ModelFailure(self._explain_no_stream(response, start))
 
     async def _get(self, path: str, query: JsonObject) -> JsonValue:
-        try:
-            client = await self._open()
+        client = await self._open()
+        with self._failures(lambda: failures.explain_silence(self._endpoint, LIST_LIMIT, started=False)):
             async with asyncio.timeout(LIST_LIMIT):
                 return await client.get(path, cast_to=object, options={"params": query})
+
+    @contextmanager
+    def _failures(self, silence: Callable[[], Failure], *, started: bool = False) -> Generator[None]:
+        """Whatever goes wrong inside is a ModelFailure; `silence` says what a time-out means."""
+        try:
+            yield
         except TimeoutError:
-            raise ModelFailure(failures.explain_silence(self._endpoint, LIST_LIMIT, started=False)) from None
-        except Exception as error:
-            raise ModelFailure(self._explain(error, started=False)) from error
+            raise ModelFailure(silence()) from None
+        except Exception as error:  # -- whatever the SDK and its HTTP library raise is a failure
+            raise ModelFailure(self._explain(error, started=started)) from error
 
     async def _open(self) -> AsyncAnthropic:
         """The SDK's client; made in a thread, since the import and the certificates take their time."""
@@ -217,8 +216,10 @@ class AnthropicClient:
         headers: dict[str, Any] = {}
         if self._profile.api_version is not None:
             headers["anthropic-version"] = self._profile.api_version
-        if self._credential is None and any(name in ("authorization", "x-api-key") for name in self._custom):
-            return headers  # the user's custom header is the credential
+        custom = {"authorization", "x-api-key"} & self._custom.keys()
+        if self._credential is None and custom:  # the user's own header is the credential
+            headers.update((name, omit) for name in {"authorization", "x-api-key"} - custom)
+            return headers
         credential = self._credential or PLACEHOLDER
         style = self._profile.header_style
         headers["Authorization"] = omit if style is HeaderStyle.KEY else f"Bearer {credential}"
@@ -244,8 +245,6 @@ class AnthropicClient:
         return Failure(FailureClass.STOP, text, type="credential")
 
     def _explain(self, error: Exception, *, started: bool) -> Failure:
-        if isinstance(error, ModelFailure):
-            return error.failure
         if isinstance(error, BrokenStreamError):
             text = f"{self.name} sent {error}. {failures.UNCHANGED} Send the message again."
             return Failure(FailureClass.CUT if started else FailureClass.RETRY, text, type="broken_stream")

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import copy
 import itertools
-import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from mcode import jsontext
 from mcode.model.messages import DeltaKind, MessageAssembler
 from tests.model.conftest import assemble, call, message_of, raw_call, stream_of, words
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
-    from mcode.model.messages import AssembledMessage
 
 
 def index_of(events: list[JsonObject], kind: str, nth: int = 0) -> int:
@@ -396,153 +391,3 @@ def test_many_small_deltas_cost_time_in_proportion() -> None:
     got = assemble([*events[: start + 1], opening, *pieces, closing, *events[-3:]])
     assert got.complete
     assert len(got.uses[0].arguments["content"]) == 8 * count
-
-
-# -- Streams that nobody meant ------------------------------------------------------------------------------------
-
-
-PARTS = ("content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop")
-
-
-def is_proper(events: list[JsonObject]) -> bool:
-    """An independent, strict reading of the protocol: may calls of this stream run?"""
-    state, opened, closed, reason = "before", set[int](), set[int](), None
-    for event in events:
-        kind, index = event.get("type"), event.get("index")
-        if kind == "message_start" and state == "before":
-            state = "in"
-        elif kind in ("message_start", "error") or (state == "before" and kind in PARTS):
-            return False
-        elif kind == "content_block_start":
-            if not isinstance(index, int) or index in opened or reason is not None:
-                return False
-            opened.add(index)
-        elif kind == "content_block_delta":
-            if index not in opened or not isinstance(event.get("delta"), dict) or reason is not None:
-                return False
-        elif kind == "content_block_stop":
-            if index not in opened and index not in closed:
-                return False
-            opened.discard(index)
-            closed.add(index)
-        elif kind == "message_delta":
-            given_reason = event.get("delta", {}).get("stop_reason")
-            reason = reason if given_reason is None else given_reason
-        elif kind == "message_stop":
-            return not opened and reason == "tool_use"
-    return False
-
-
-ODD: tuple[Any, ...] = (
-    None,
-    0,
-    1,
-    "",
-    [],
-    [1],
-    {},
-    {"a": 1},
-    "x" * 300,
-    '{"',
-    "end_turn",
-    float("nan"),
-    "\ud800",
-)
-ODD_INDEXES: tuple[Any, ...] = (0, 1, 2, 7, -1, None, "0", True, 1.5, [], {})
-
-
-def mutated(events: list[JsonObject], chance: random.Random) -> list[JsonObject]:
-    """The stream with a few things done to it that networks, proxies and bugs do."""
-    events = copy.deepcopy(events)
-    for _ in range(chance.randint(1, 4)):
-        if not events:
-            break
-        at = chance.randrange(len(events))
-        event = events[at]
-        other = chance.randrange(len(events))
-        match chance.randrange(9):
-            case 0:
-                del events[at]
-            case 1:
-                events.insert(at, copy.deepcopy(events[other]))
-            case 2:
-                del events[at:]
-            case 3:
-                events[at], events[other] = events[other], events[at]
-            case 4:
-                event["index"] = chance.choice(ODD_INDEXES)
-            case 5:
-                event[chance.choice(list(event) or ["type"])] = copy.deepcopy(chance.choice(ODD))
-            case 6:
-                inner: JsonObject = (
-                    event.get("delta") or event.get("content_block") or event.get("message") or {}
-                )
-                if isinstance(inner, dict) and inner:  # pyright: ignore[reportUnnecessaryIsInstance] -- mutated
-                    inner[chance.choice(list(inner))] = copy.deepcopy(chance.choice(ODD))
-            case 7:
-                kind = chance.choice(["error", "new", "ping", None, 3])
-                events.insert(at, {"type": kind, "error": {"type": "x"}})
-            case _:
-                event.pop(chance.choice(list(event) or ["type"]), None)
-    return events
-
-
-def check_invariants(events: list[JsonObject], got: AssembledMessage) -> None:
-    assert got.complete is (got.problem == "")
-    if got.uses and got.complete:
-        assert is_proper(events), "calls would run from an improper stream"
-    wire = jsontext.dump(got.message).encode()
-    assert jsontext.parse(wire.decode())["role"] == "assistant"
-    ids = [use.id for use in got.uses]
-    assert len(set(ids)) == len(ids)
-    calls = [block for block in got.message["content"] if block.get("type") == "tool_use"]
-    assert [block["id"] for block in calls] == ids
-    assert all(isinstance(block["input"], dict) for block in calls)
-    assert [block["input"] for block in calls] == [use.arguments for use in got.uses]
-
-
-def test_s_02_no_mutated_stream_crashes_or_lets_a_call_run_that_should_not() -> None:
-    for seed in range(3000):
-        events = mutated(SOUND, random.Random(seed))
-        try:
-            check_invariants(events, assemble(events))
-        except Exception as error:
-            raise AssertionError(f"seed {seed}: {events}") from error
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
-    max_leaves=6,
-)
-kinds = ["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta"]
-block_kinds = ["text", "thinking", "tool_use", "redacted_thinking", "server_tool_use", "compaction", "new"]
-delta_kinds = [
-    "text_delta",
-    "thinking_delta",
-    "input_json_delta",
-    "signature_delta",
-    "citations_delta",
-    "new",
-]
-field_names = ("text", "thinking", "partial_json", "signature", "id", "name", "input", "usage", "stop_reason")
-inner_objects = st.fixed_dictionaries(
-    {"type": st.sampled_from(block_kinds + delta_kinds) | json_values},
-    optional=dict.fromkeys(field_names, json_values),
-)
-wild_events = st.fixed_dictionaries(
-    {"type": st.sampled_from([*kinds, "message_stop", "error", "ping"]) | json_values},
-    optional={
-        "index": st.integers(0, 2) | json_values,
-        "delta": inner_objects | json_values,
-        "content_block": inner_objects | json_values,
-        "message": inner_objects | json_values,
-        "usage": json_values,
-    },
-)
-
-
-@settings(max_examples=80, deadline=None, database=None)
-@given(st.lists(wild_events, max_size=12))
-def test_s_05_no_sequence_of_objects_is_a_crash(events: list[JsonObject]) -> None:
-    check_invariants(events, assemble(events))
