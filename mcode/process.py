@@ -130,7 +130,9 @@ class _Run:
         self._extra = bytearray()
         self._reading: dict[int, Callable[[bytes], None]] = {}
         """Descriptors that are read, with what takes their chunks."""
+        self._extra_end: int | None = None
         self._all_read = asyncio.Event()
+        """Both streams are at their end. The extra descriptor need not be: what matters came before the end."""
         self._ended = asyncio.Event()
         self._open_files: set[int] = set()
         """Every descriptor of ours that is open."""
@@ -160,6 +162,7 @@ class _Run:
         self._read(stdout, lambda chunk: self._take(0, chunk))
         self._read(stderr, lambda chunk: self._take(1, chunk))
         if extra is not None:
+            self._extra_end = extra
             self._read(extra, self._take_extra)
         if spec.stdin:
             os.set_blocking(stdin, False)
@@ -259,7 +262,7 @@ class _Run:
             return
         del self._reading[descriptor]
         self._close(descriptor)
-        if not self._reading:
+        if not self._reading.keys() - {self._extra_end}:
             self._all_read.set()
 
     def _take(self, stream: int, chunk: bytes) -> None:

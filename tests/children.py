@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def living() -> set[int]:
     """Pids of all processes below this one that live."""
-    return {entry.pid for entry in snapshot() if not entry.ended}
+    found, entries = {os.getpid()}, snapshot()
+    while new := {entry.pid for entry in entries if entry.parent in found} - found:
+        found |= new
+    return {entry.pid for entry in entries if entry.pid in found and not entry.ended} - {os.getpid()}
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 3.0) -> bool:

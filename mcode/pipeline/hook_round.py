@@ -142,7 +142,7 @@ class HookRound:
             ran = Ran(None, "", "", time.monotonic() - began, "it was interrupted")
             self._note(job, name, hook_id, ran, "cancelled", ran.problem)
             raise
-        except Exception:  # the hook boundary: a bug here must not end the session
+        except Exception:  # the hook boundary -- a bug here must not end the session
             logger.exception("internal error in the hook %s for %s", name, job.event)
             ran = Ran(None, "", "", time.monotonic() - began, "an error inside mcode; details are in its log")
         reply = self._read(job, name, ran)

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcode import process
 from mcode.builtins import bash
 from mcode.builtins.bash import Bash
 from mcode.call import Call, FailureKind
 from mcode.process import child_environment, end_all_children
 from mcode.tool import Effect, ToolResult, Workspace
-from tests.children import is_alive, no_process_left, open_descriptors
+from tests.children import is_alive, no_process_left, open_descriptors, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -161,6 +162,14 @@ async def test_b_01_the_directory_is_read_however_the_text_ends(
     assert result.data["stderr"].count("pwd") == 0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_b_01_a_text_that_closes_the_descriptor_keeps_its_exit_code(terminal: Terminal) -> None:
+    close = 'for fd in /proc/$$/fd/*; do n=${fd##*/}; if [ $n -gt 2 ]; then eval "exec $n>&-"; fi; done'
+    result = await terminal.run(f"set -e; {close}; cd /usr; echo closed")
+    assert (result.text, result.notes) == ("closed", ())
+    assert terminal.current == terminal.root
+
+
 async def test_b_01_an_exit_trap_of_the_text_itself_runs_and_the_directory_then_stays(
     terminal: Terminal,
 ) -> None:
@@ -214,20 +223,31 @@ async def test_b_03_the_result_says_what_still_runs(terminal: Terminal) -> None:
     await end_all_children()
 
 
+async def test_b_03_a_background_child_without_pipes_delays_nothing_at_all(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "AFTER_END", 30.0)
+    began = time.monotonic()
+    result = await terminal.run("sleep 60 >/dev/null 2>&1 & cd .")
+    assert time.monotonic() - began < 10
+    assert result.notes[0].startswith("1 process still running")
+    await end_all_children()
+
+
 async def test_b_04_a_time_limit_is_said_with_the_output_so_far(terminal: Terminal) -> None:
-    result = await terminal.run("echo working; sleep 60", timeout=300)
+    result = await terminal.run("echo working; sleep 60", timeout=700)
     assert result.failure is FailureKind.TIMEOUT
     assert result.text.startswith("working\n")
-    assert "timed out after 0.3 s" in result.text
-    assert result.summary == "timed out after 0.3 s"
+    assert "timed out after 0.7 s" in result.text
+    assert result.summary == "timed out after 0.7 s"
     assert result.data["timed_out"] is True
     assert result.data["exit_code"] == 143
     assert result.data["stdout"] == "working\n"
 
 
 async def test_b_04_an_interrupted_command_hands_over_what_there_is(terminal: Terminal) -> None:
-    task = asyncio.create_task(terminal.run("echo working; sleep 60"))
-    await asyncio.sleep(0.3)
+    task = asyncio.create_task(terminal.run("echo working; touch begun; sleep 60"))
+    assert await asyncio.to_thread(wait_until, (terminal.root / "begun").exists)
     task.cancel()
     with pytest.raises(asyncio.CancelledError) as caught:
         await task
@@ -304,9 +324,20 @@ async def test_b_07_a_stream_of_16_mb_is_whole_and_a_longer_one_says_that_it_is_
     assert any("only the beginning of stdout" in note for note in result.notes)
 
 
-async def test_b_07_the_last_line_is_shown_while_the_command_runs(terminal: Terminal) -> None:
-    await terminal.run("echo one; sleep 0.15; printf '10%%\\r20%%'; sleep 0.15; echo; echo three")
-    assert terminal.services.lines == ["one", "20%", "three"]
+async def test_b_07_the_last_line_is_shown_while_the_command_runs(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bash, "_PROGRESS_PAUSE", 0.0)
+    await terminal.run("echo one; sleep 0.2; printf '10%%\\r20%%'; sleep 0.2; echo; echo three")
+    assert terminal.services.lines[-1] == "three"
+    assert "20%" in terminal.services.lines
+    assert set(terminal.services.lines) <= {"one", "20%", "three"}
+
+
+async def test_b_07_progress_is_shown_ten_times_a_second_at_most(terminal: Terminal) -> None:
+    began = time.monotonic()
+    await terminal.run("for i in $(seq 100); do echo $i; sleep 0.002; done")
+    assert 1 <= len(terminal.services.lines) <= (time.monotonic() - began) * 10 + 2
 
 
 async def test_t_06_the_model_gets_no_control_sequences_and_programs_get_them_all(terminal: Terminal) -> None:
