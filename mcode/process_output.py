@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -231,7 +230,7 @@ def open_nameless(directory: Path) -> BinaryIO:
     try:
         descriptor = os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except (OSError, AttributeError):  # not every system and file system has nameless files
-        path = directory / f".mcode-tmp-{secrets.token_hex(8)}"
+        path = directory / f".mcode-tmp-{os.urandom(8).hex()}"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         path.unlink()
     return os.fdopen(descriptor, "w+b", buffering=0)

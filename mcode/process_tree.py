@@ -11,7 +11,6 @@ import asyncio
 import atexit
 import contextlib
 import os
-import secrets
 import signal
 import sys
 import time
@@ -41,7 +40,7 @@ class Family:
     """The processes that came from one started program."""
 
     def __init__(self) -> None:
-        self.mark = secrets.token_hex(8)
+        self.mark = os.urandom(8).hex()
         """Value that the variable MARK must have in the program's environment."""
         self._pipes: frozenset[str] = frozenset()
         self._leader: int | None = None
