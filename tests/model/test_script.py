@@ -160,14 +160,6 @@ def test_a_reply_function_sees_the_request() -> None:
     assert spoken(Script(fallback=answer), request) == ["1 how many 3 x"]
 
 
-def test_a_reply_function_that_fails_is_named() -> None:
-    def answer(view: RequestView) -> Reply:
-        raise KeyError(view.user_text)
-
-    with pytest.raises(ScriptError, match="script: turn 1: its reply function failed on request 1: KeyError"):
-        ScriptPlayer(script_of(answer)).play(HELLO)
-
-
 def test_a_view_tells_typed_text_from_what_programs_put_beside_it() -> None:
     reminder = text("<environment>\nDate: today\n</environment>")
     first = {"role": "user", "content": [reminder, text("hello")]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcode.model.script import (
@@ -75,6 +75,7 @@ JSON_VALUES = st.recursive(
 )
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     words=st.text(min_size=1, max_size=200),
     arguments=st.dictionaries(st.text(max_size=8), JSON_VALUES, max_size=4),

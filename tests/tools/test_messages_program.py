@@ -112,7 +112,7 @@ async def test_two_hundred_requests_of_one_growing_conversation_are_answered_fro
     async with MessagesServer(HELLO) as server, connected(server) as client:
         got = Answer()
         for number in range(200):
-            messages.append({"role": "user", "content": f"{number}: " + "some words " * 30})
+            messages.append({"role": "user", "content": f"{number}: " + "some words " * 10})
             got = await client.post(request(messages=messages, cache_control={"type": "ephemeral"}))
             messages.append({"role": "assistant", "content": "Hello there."})
             assert got.kinds[-1] == "message_stop"

@@ -13,6 +13,7 @@ import pytest
 from mcode.model.script import (
     ErrorReply,
     Reply,
+    RequestView,
     Script,
     ScriptError,
     Turn,
@@ -245,6 +246,17 @@ async def test_a_script_at_its_end_fails_the_test_that_uses_it() -> None:
 
     with pytest.raises(ScriptError, match="no turn fits request 2"):
         await serve()
+
+
+async def test_a_reply_function_that_fails_is_a_problem_of_the_script() -> None:
+    def answer(view: RequestView) -> Reply:
+        assert view.user_text == "something else"
+        return reply("never said")
+
+    async with MessagesServer(Script(fallback=answer), strict=False) as server:
+        got = await ask(server)
+        assert (got.status, got.json["error"]["type"]) == (400, "script_error")
+        assert "a reply function failed: AssertionError" in server.problems[0]
 
 
 async def test_a_reply_to_a_forced_call_must_call() -> None:

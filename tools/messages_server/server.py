@@ -190,11 +190,11 @@ class MessagesServer:
     def _respond(self, kept: Recorded) -> Response:
         try:
             return self._answerer.answer(kept)
-        except ScriptError as error:
+        except Exception as error:  # a reply function of the script may fail in any way, an assertion too
+            text = str(error) if isinstance(error, ScriptError) else f"a reply function failed: {error!r}"
+            self.problems.append(text)
             # A status that no client tries again, so that a broken test ends at once.
-            self.problems.append(str(error))
-            fault = ErrorReply(400, "script_error", str(error), {"x-should-retry": "false"})
-            return error_response(fault, "")
+            return error_response(ErrorReply(400, "script_error", text, {"x-should-retry": "false"}), "")
 
     def _write_log(self, path: Path, kept: Recorded) -> None:
         with path.open("a", encoding="utf-8", errors="replace") as file:

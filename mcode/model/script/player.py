@@ -51,11 +51,14 @@ class ScriptPlayer:
         self._given = [0] * len(script.turns)
 
     def play(self, body: JsonObject) -> Performance:
-        """Choose the turn for this request and complete its reply. Raises ScriptError where none fits."""
+        """Choose the turn for this request and complete its reply.
+
+        Raises ScriptError where no turn fits, and whatever a reply function raises.
+        """
         self.requests += 1
         view = RequestView(body, self.requests)
         name, chosen, groups = self._choose(view)
-        reply = self._reply(name, chosen, view, groups)
+        reply = self._reply(chosen, view, groups)
         return Performance(reply, self._message(reply, view), view, name)
 
     def unused(self) -> tuple[str, ...]:
@@ -90,16 +93,11 @@ class ScriptPlayer:
             f"Given so far, by turn: {self._given}. The newest message is {newest}"
         )
 
-    def _reply(self, name: str, chosen: Reply | Replier, view: RequestView, groups: Groups) -> Reply:
+    def _reply(self, chosen: Reply | Replier, view: RequestView, groups: Groups) -> Reply:
         if isinstance(chosen, Reply):
             blocks = tuple(fill(block, groups) for block in chosen.blocks) if groups else chosen.blocks
             return replace(chosen, blocks=blocks)
-        try:
-            return chosen(view)
-        except Exception as error:  # a script's own code may fail in any way; it is named here
-            raise ScriptError(
-                f"{self.script.name}: {name}: its reply function failed on request {view.number}: {error!r}"
-            ) from error
+        return chosen(view)
 
     def _message(self, reply: Reply, view: RequestView) -> JsonObject:
         seed = _seed(view)
