@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mcode.call import Call
     from mcode.jsontext import JsonValue
     from mcode.pipeline.admit import Refused
+    from mcode.tool import ToolResult
 
 
 def refused(refusal: Refused) -> Outcome:
@@ -36,18 +37,19 @@ def denied(call: Call, reason: str, kind: FailureKind) -> Outcome:
     )
 
 
-def cancelled(call: Call, started: bool, decision: str) -> Outcome:
-    """A call that the user's interrupt ended, before or after its body had started."""
+def cancelled(call: Call, started: bool, decision: str, so_far: ToolResult | None = None) -> Outcome:
+    """A call that the user's interrupt ended, before its body had started or with what it had done so far."""
     if started:
-        text = (
-            f"interrupted: {call.tool} ran when the user stopped the turn; it may have had effects."
-        )
+        text = f"interrupted: {call.tool} ran when the user stopped the turn; it may have had effects."
     else:
         text = f"not started: the user stopped the turn before {call.tool} ran; nothing was done."
+    if so_far is not None and so_far.text:
+        text = f"{text}\n{so_far.text}"
     return Outcome(
         call=call,
         status=Status.CANCELLED,
         text=text,
+        data=so_far.data if so_far else None,
         full_text=text,
         failure=FailureKind.CANCELLED,
         summary="interrupted" if started else "not started",

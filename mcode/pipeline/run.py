@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcode.call import FailureKind, Outcome, Status
@@ -13,6 +13,7 @@ from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
 from mcode.pipeline.fit import fit, with_notes
 from mcode.pipeline.hooks import UNCHANGED
+from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from mcode.pipeline.execute import Executor
     from mcode.pipeline.hooks import BeforeCall, HookRunner, PermissionAnswer
     from mcode.pipeline.record import Recorder
-    from mcode.tool import Preview, ToolResult, Workspace
+    from mcode.tool import Preview, Workspace
 
 
 @dataclass(slots=True)
@@ -57,16 +58,18 @@ class Pipeline:
     """Takes note of what hooks made of a changed file; returns a sentence for the model where it differs."""
     spill: Callable[[str], Path]
     """Writes text to a private session file and returns its path."""
+    approved: set[str] = field(default_factory=set[str])
+    """Ids of the calls that the user has seen and let run, while they run."""
 
     async def run(self, call: Call) -> Outcome:
         """Take one call down the road. A failure is an Outcome; only cancellation and StorageError raise."""
         journey = _Journey(call)
         try:
             outcome = await self._travel(journey)
-        except asyncio.CancelledError:
-            self.recorder.finish(
-                outcomes.cancelled(journey.call, journey.started, journey.decision), started=journey.started
-            )
+        except asyncio.CancelledError as stopped:
+            so_far = next((each for each in stopped.args if isinstance(each, ToolResult)), None)
+            outcome = outcomes.cancelled(journey.call, journey.started, journey.decision, so_far)
+            self.recorder.finish(outcome, started=journey.started)
             raise
         return self.recorder.finish(outcome, started=journey.started)
 
@@ -85,14 +88,17 @@ class Pipeline:
         self.recorder.show(admitted.call, preview, admitted.tool.source)
         permitted = await self._permit(admitted, preview, before, journey)
         if isinstance(permitted, Outcome):
-            return replace(permitted, stop_turn=before.stop or permitted.stop_turn)
+            return replace(permitted, stop_turn=_first(before.stop, permitted.stop_turn))
         admitted = permitted
 
         await self.recorder.start(admitted, journey.decision)
         journey.started = True
-        result, seconds = await self.executor.execute(admitted)
+        try:
+            result, seconds = await self.executor.execute(admitted)
+        finally:
+            self.approved.discard(admitted.call.id)
         outcome = await self._conclude(admitted, result, seconds, before.notes)
-        return replace(outcome, decision=journey.decision, stop_turn=before.stop or outcome.stop_turn)
+        return replace(outcome, decision=journey.decision, stop_turn=_first(before.stop, outcome.stop_turn))
 
     async def _permit(
         self, admitted: Admitted, preview: Preview, before: BeforeCall, journey: _Journey
@@ -116,6 +122,8 @@ class Pipeline:
         behavior = Behavior.ALLOW if outcome is None else Behavior.DENY
         waited = time.monotonic() - began
         self.recorder.judge(admitted.call, replace(verdict, behavior=behavior), decided_by, waited)
+        if decided_by in {"you", "user"}:
+            self.approved.add(admitted.call.id)
         journey.call = admitted.call
         journey.decision = verdict.reason if decided_by == verdict.kind else f"approved by {decided_by}"
         return outcome if outcome is not None else admitted
@@ -150,7 +158,13 @@ class Pipeline:
         call = admitted.call
         if answer.behavior == "deny":
             denial = outcomes.denied(call, answer.message or f"{by} denied it", FailureKind.HOOK_DENIED)
-            return admitted, replace(denial, stop_turn=answer.message if answer.interrupt else None), by
+            return (
+                admitted,
+                replace(
+                    denial, stop_turn=(answer.message or f"{by} ended the turn") if answer.interrupt else None
+                ),
+                by,
+            )
         if answer.arguments is not None:
             changed = await self.gate.admit(replace(call, arguments=answer.arguments))
             if isinstance(changed, Refused):
@@ -192,3 +206,8 @@ class Pipeline:
             notes=every_note,
             stop_turn=after.stop,
         )
+
+
+def _first(*reasons: str | None) -> str | None:
+    """The first reason to end the turn that was given."""
+    return next((reason for reason in reasons if reason is not None), None)

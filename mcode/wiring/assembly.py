@@ -33,7 +33,7 @@ from mcode.pipeline.record import Recorder
 from mcode.pipeline.run import Pipeline
 from mcode.pipeline.side_files import SideFiles
 from mcode.pipeline.validate import SchemaValidator
-from mcode.process import child_environment, end_all_children
+from mcode.process import child_environment, end_all_children, without_model_keys
 from mcode.tool import Workspace
 from mcode.wiring.keep_rules import RuleKeeper
 
@@ -98,12 +98,16 @@ class Assembly:
         settings, environment = self._bench.settings, self._bench.environment
         passed = {name: environment[name] for name in settings.own.pass_environment if name in environment}
         keys = self._bench.endpoint.secrets
-        for_commands = child_environment(environment, {**settings.env, **passed}, keys=keys)
-        policy = self._policy
+        asked = child_environment(environment, {**settings.env, **passed}, keys=keys)
+        unasked = child_environment(environment, settings.env, keys=keys)
+        policy, pipeline = self._policy, lambda: self._pipeline
         return (
             *file_tools(self._file_state, lambda path: not policy.shows(path)),
             *session_tools(),
-            Bash(lambda _: for_commands, output_limit=settings.bash_output_max_chars),
+            Bash(
+                lambda call: asked if call.id in pipeline().approved else unasked,
+                output_limit=settings.bash_output_max_chars,
+            ),
         )
 
     def _make_hooks(self) -> HookRunner:
@@ -254,7 +258,8 @@ class _HookFacts:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        return {**self._bench.environment, **self._bench.settings.env}
+        inherited = {**self._bench.environment, **self._bench.settings.env}
+        return without_model_keys(inherited, keys=self._bench.endpoint.secrets)
 
 
 def _rules_of(options: Options, start: Path) -> tuple[RuleText, ...]:
