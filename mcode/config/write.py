@@ -8,7 +8,7 @@ from mcode.config.json_parts import as_list, as_object
 from mcode.config.plain_file import reason, resolve
 from mcode.config.written_rules import rule_mark, with_mark
 from mcode.errors import StorageError, UsageError
-from mcode.files import replace_file, update_json
+from mcode.files import private_directory, replace_file, update_json
 from mcode.jsontext import kind_of
 
 if TYPE_CHECKING:
@@ -28,13 +28,14 @@ IGNORED_BY_GIT = """\
 """
 
 
-def add_rule(path: Path, behavior: str, rule: str, *, places: Places) -> None:
+def add_rule(path: Path, behavior: str, rule: str, *, places: Places) -> str:
     """Add a permission rule to a settings file of mcode's, once; whatever else stands in it is kept.
 
     `behavior` is `allow`, `ask` or `deny`. A rule for a project's local settings is recorded in the user's
     directory first, since only recorded allow rules count there. Safe against other processes doing the same.
-    Raises UsageError for a file of another agent, StorageError where the file cannot be read or written; the file
-    is then unchanged.
+    Returns what the user should know, mostly nothing (""): a damaged record is put aside, and rules recorded in
+    it are asked about again. Raises UsageError for a file of another agent, StorageError where the file cannot be
+    read or written; the file is then unchanged.
     """
     path = _writable(path, places)
 
@@ -47,11 +48,18 @@ def add_rule(path: Path, behavior: str, rule: str, *, places: Places) -> None:
             return content
         return {**content, "permissions": {**permissions, behavior: [*rules, rule]}}
 
+    notices: list[str] = []
+    private_directory(places.state)
     if _is_local(path):
         project, mark = resolve(path.parent.parent), rule_mark(behavior, rule)
-        update_json(places.written_rules_file, lambda record: with_mark(record, project, mark))
+        update_json(
+            places.written_rules_file,
+            lambda record: with_mark(record, project, mark),
+            on_unreadable=notices.append,
+        )
         _keep_out_of_git(path.parent)
     update_json(path, change)
+    return " ".join(notices)
 
 
 def set_value(path: Path, key_path: Sequence[str], value: JsonValue, *, places: Places) -> None:
@@ -61,6 +69,7 @@ def set_value(path: Path, key_path: Sequence[str], value: JsonValue, *, places: 
     def change(content: JsonObject) -> JsonObject:
         return _with_value(content, tuple(key_path), value, path)
 
+    private_directory(places.state)
     update_json(path, change)
 
 

@@ -104,15 +104,27 @@ def test_j_06_twenty_processes_that_add_one_rule_each_leave_twenty(world: World)
     assert texts(world.load(), "allow") == {f"Bash(rule {number})" for number in range(20)}
 
 
-def test_j_06_what_could_not_be_read_is_kept_beside_the_new_file(world: World) -> None:
+def test_j_06_settings_that_cannot_be_read_are_never_overwritten(world: World) -> None:
     path = world.write(USER, '{"permissions": {"deny": ["Bash(rm *)"]},}')
     broken = path.read_bytes()
-    try:
+    with pytest.raises(StorageError, match=str(path)):
         add_rule(path, "allow", "Bash(ls *)", places=world.places)
-    except StorageError as error:
-        assert str(path) in str(error)
-    kept = [other.read_bytes() for other in path.parent.iterdir() if other.is_file()]
-    assert broken in kept
+    assert path.read_bytes() == broken
+
+
+def test_j_06_a_damaged_record_is_put_aside_and_that_is_said(world: World) -> None:
+    record = world.write("home/.mcode/written-rules.json", "{damaged")
+    path = world.root / LOCAL
+    assert "written-rules.json" in add_rule(path, "allow", "Bash(ls *)", places=world.places)
+    assert [other.read_text() for other in record.parent.glob("*.bad-*")] == ["{damaged"]
+    assert texts(world.load(), "allow") == {"Bash(ls *)"}
+
+
+def test_the_users_directory_is_for_the_user_alone(world: World) -> None:
+    assert add_rule(world.root / LOCAL, "allow", "Bash(ls *)", places=world.places) == ""
+    assert world.places.state.stat().st_mode & 0o777 == 0o700
+    assert world.places.written_rules_file.stat().st_mode & 0o777 == 0o600
+    assert (world.root / LOCAL).stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(
