@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from mcode.masking.marks import CLOSE, OPEN, compiled, mark
+from mcode.masking.marks import CLOSE, OPEN, compiled, lower, mark
 from mcode.masking.names import Strength, is_secret_value, strength_of_name
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ _FLAG = r"""--(?P<name>[A-Za-z][\w-]{0,63}+)[ ]{1,3}(?P<quote>["']?)(?P<value>[^
 
 def mask_assignments(text: str) -> str:
     """Mask the values of assignments whose name says that they are secret."""
-    lowered = text.lower()
-    if len(lowered) != len(text):  # a letter that becomes two would shift every position
-        lowered = "".join(character.lower()[0] for character in text)
+    lowered = lower(text)
     pieces: list[str] = []
     position = 0
     found = compiled(_NAMED).search(lowered)

@@ -20,3 +20,11 @@ def mark(kind: str, secret: str) -> str:
 def compiled(pattern: str) -> re.Pattern[str]:
     """Compile at first use: start-up would pay some 20 ms for patterns that most sessions never need."""
     return re.compile(pattern)
+
+
+def lower(text: str) -> str:
+    """A text in lower case in which every character is where it was."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(character.lower()[0] for character in text)  # some letters would become two
