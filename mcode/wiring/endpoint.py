@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcode import files
+from mcode import files, jsontext
 from mcode.config.key import find_credential
-from mcode.errors import StorageError, UsageError
+from mcode.errors import UsageError
 from mcode.model.anthropic import AnthropicClient
 from mcode.model.client import ModelFailure
 from mcode.model.profiles import ANTHROPIC, choose_profile
@@ -144,10 +144,10 @@ class _ModelCache:
     def limits_of(self, model: str) -> tuple[int | None, int | None]:
         """Window and output limit in tokens, where the list told."""
         try:
-            known = files.read_json(self._path).get(self._base_url, {}).get(model, {})
-        except (StorageError, AttributeError):
+            known = jsontext.parse_object(self._path.read_text("utf-8"))[self._base_url][model]
+            return known["window"], known["max_tokens"]
+        except (OSError, ValueError, LookupError, TypeError):
             return None, None
-        return known.get("window"), known.get("max_tokens")
 
     def keep(self, models: Sequence[ModelInfo]) -> None:
         listed = {info.id: {"window": info.window, "max_tokens": info.max_tokens} for info in models}

@@ -1,0 +1,151 @@
+"""A turn's ways: limits, refusals, cut answers, hooks that send the model back, messages that wait."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from mcode.agent.replies import CONTINUATIONS
+from mcode.agent.turn import STOP_HOOK_LIMIT
+from mcode.events import AssistantMessage, Notice, QueueChanged, TurnFinished, TurnStarted
+from mcode.wiring.options import Options
+from tests.stage import stage, turns, use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def test_messages_sent_while_a_turn_runs_are_sent_in_order_each_once(tmp_path: Path) -> None:
+    settings = {"permissions": {"allow": ["Bash(sleep 0.3)"]}}
+    script = turns(use("Bash", command="sleep 0.3"), "One.", "Two.", "Three.")
+    async with stage(tmp_path, script, settings=settings) as here:
+        first = asyncio.ensure_future(here.say("one"))
+        await asyncio.sleep(0.1)
+        rest = [asyncio.ensure_future(here.say(text)) for text in ("two", "three")]
+        ends = await asyncio.gather(first, *rest)
+        assert [end.text for end in ends] == ["One.", "Two.", "Three."]
+        assert [event.text for event in here.of(TurnStarted)] == ["one", "two", "three"]
+        assert here.of(QueueChanged)[-1].waiting == ()
+
+
+async def test_the_last_queued_message_can_be_taken_back(tmp_path: Path) -> None:
+    settings = {"permissions": {"allow": ["Bash(sleep 0.3)"]}}
+    async with stage(tmp_path, turns(use("Bash", command="sleep 0.3"), "One."), settings=settings) as here:
+        turn = asyncio.ensure_future(here.say("one"))
+        await asyncio.sleep(0.1)
+        here.agent.queue("two")
+        assert here.agent.take_back() == "two"
+        assert here.agent.take_back() is None
+        await turn
+        assert len(here.of(TurnStarted)) == 1
+
+
+async def test_an_answer_cut_at_the_output_limit_goes_on_with_more_room(tmp_path: Path) -> None:
+    cut = {"blocks": ["The first half", use("Bash", command="touch PWN")], "stop_reason": "max_tokens"}
+    async with stage(tmp_path, turns(cut, "and the second.")) as here:
+        finished = await here.say("write a lot")
+        assert finished.text == "and the second."
+        assert here.outcomes == []
+        first, second = here.client.requests
+        assert second["max_tokens"] == 2 * first["max_tokens"]
+        assert "no call of it ran" in second["messages"][-1]["content"][-1]["text"]
+        assert not here.of(AssistantMessage)[0].complete
+
+
+async def test_an_answer_that_is_cut_again_and_again_ends_the_turn(tmp_path: Path) -> None:
+    cut = {"text": "and on", "stop_reason": "max_tokens"}
+    async with stage(tmp_path, turns(*[cut] * (CONTINUATIONS + 1), "Fine now.")) as here:
+        finished = await here.say("write a lot")
+        assert finished.reason == "error"
+        assert "maxTokens" in finished.text
+        assert (await here.say("shorter")).text == "Fine now."
+
+
+async def test_a_refused_message_is_told_and_not_sent_again(tmp_path: Path) -> None:
+    refusal = {
+        "blocks": [],
+        "stop_reason": "refusal",
+        "stop_details": {"category": "cyber", "explanation": "not this one"},
+    }
+    async with stage(tmp_path, turns(refusal, "With pleasure.")) as here:
+        refused = await here.say("something bad")
+        assert refused.reason == "refusal"
+        assert "not this one" in refused.text
+        assert (await here.say("something good")).text == "With pleasure."
+        assert "something bad" not in str(here.client.requests[1]["messages"])
+        here.client.requests.clear()  # the refused turn was taken out on purpose: a new prefix
+
+
+async def test_s_02_a_message_without_a_proper_end_runs_nothing_and_the_next_one_works(
+    tmp_path: Path,
+) -> None:
+    broken = {"blocks": ["I will", use("Bash", command="touch PWN")], "stop_reason": "something_new"}
+    async with stage(tmp_path, turns(broken, "Better.")) as here:
+        finished = await here.say("go")
+        assert finished.reason == "error"
+        assert "something_new" in finished.text
+        assert here.outcomes == []
+        assert (await here.say("again")).text == "Better."
+        kept: list[dict[str, Any]] = here.client.requests[1]["messages"][1]["content"]
+        assert kept[0]["text"] == "I will"
+        assert not any(block["type"] == "tool_use" for block in kept)
+
+
+async def test_stop_hooks_send_the_model_back_to_work_but_not_for_ever(tmp_path: Path) -> None:
+    hook = {"type": "command", "command": "echo the tests are missing >&2; exit 2"}
+    settings = {"hooks": {"Stop": [{"hooks": [hook]}]}}
+    async with stage(tmp_path, turns(*["Done."] * (STOP_HOOK_LIMIT + 1)), settings=settings) as here:
+        finished = await here.say("go")
+        assert finished.reason == "end"
+        assert finished.requests == STOP_HOOK_LIMIT + 1
+        assert "the tests are missing" in str(here.client.requests[1]["messages"][-1])
+
+
+async def test_the_request_limit_ends_the_turn_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/a.txt").write_text("x")
+    script = turns(use("Read", "r1", file_path="a.txt"), "Now I know.")
+    async with stage(tmp_path, script, options=Options(max_turns=1)) as here:
+        assert (await here.say("read")).reason == "limit"
+        assert (await here.say("go on")).text == "Now I know."
+        assert [event.reason for event in here.of(TurnFinished)] == ["limit", "end"]
+
+
+async def test_a_shell_command_of_the_users_runs_unasked_and_the_model_sees_it(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("I see one.")) as here:
+        outcome = await here.agent.shell("echo one; touch made")
+        assert outcome.decision == "you typed it"
+        assert (here.project / "made").exists()
+        sent = here.client.requests[0]["messages"][0]["content"][-1]["text"]
+        assert "$ echo one; touch made" in sent
+        assert "one" in sent
+
+
+async def test_with_the_setting_a_shell_command_waits_for_the_next_message(tmp_path: Path) -> None:
+    settings = {"respondToBashCommands": False, "permissions": {"deny": ["Bash(rm *)"]}}
+    async with stage(tmp_path, turns("Two things."), settings=settings) as here:
+        await here.agent.shell("echo one")
+        denied = await here.agent.shell("rm made")
+        assert here.client.requests == []
+        assert "Bash(rm *)" in denied.text
+        await here.say("well?")
+        assert "$ echo one" in str(here.client.requests[0]["messages"][0])
+
+
+async def test_a_change_of_model_begins_a_new_prefix_and_is_recorded(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("One.", "Two.")) as here:
+        await here.say("one")
+        here.agent.set_model("another")
+        await here.say("two")
+        assert [body["model"] for body in here.client.requests] == ["scripted-1", "another"]
+        reasons = [record["body"].get("reason") for record in here.journal if record["type"] == "prefix"]
+        assert reasons == ["start", "model"]
+        here.client.requests.clear()  # begun on purpose
+
+
+async def test_the_users_problems_are_told_when_the_session_starts(tmp_path: Path) -> None:
+    settings = {"permisions": {}, "permissions": {"allow": ["Bash(unclosed"]}}
+    async with stage(tmp_path, turns("x"), settings=settings) as here:
+        told = "\n".join(notice.text for notice in here.of(Notice))
+        assert "permissions" in told
+        assert "Bash(unclosed" in told
