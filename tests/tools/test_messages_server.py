@@ -298,6 +298,13 @@ async def test_turns_that_were_never_given_are_named() -> None:
         assert server.requests[0].turn == "first"
 
 
+async def test_only_the_newest_requests_are_kept_where_a_number_is_given() -> None:
+    async with MessagesServer(HELLO, keep=2) as server:
+        for words in ("one", "two", "three"):
+            await ask(server, request(words))
+        assert [body["messages"][0]["content"] for body in server.bodies] == ["two", "three"]
+
+
 async def test_many_connections_are_served_at_once() -> None:
     async with MessagesServer(Script(fallback=reply("slow", delay=0.1))) as server:
         began = time.monotonic()

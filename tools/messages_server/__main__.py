@@ -14,6 +14,9 @@ from tools.messages_server.capabilities import LLAMA_CPP, Capabilities, with_swi
 from tools.messages_server.faults import FAULTS
 from tools.messages_server.server import MessagesServer
 
+REQUESTS_KEPT = 20
+"""Nobody looks at the requests of a program, save through its log."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until SIGINT or SIGTERM. Exit code 0, 1 where the script failed, 2 for wrong usage."""
@@ -30,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
             capabilities=with_switches(base, options.set),
             port=options.port,
             log=options.log,
+            keep=REQUESTS_KEPT,
             strict=False,
         )
         asyncio.run(_serve(server))

@@ -42,12 +42,13 @@ class MessagesServer:
         key: str | None = None,
         port: int = 0,
         log: Path | None = None,
+        keep: int | None = None,
         strict: bool = True,
     ) -> None:
         """`models`: what GET /v1/models lists; where given, other models are refused with 404.
 
         `key`: the credential to insist on. `port` 0: any free one. `log`: a file that gets one line of JSON
-        a request.
+        a request. `keep`: how many requests are kept, the newest; None: all.
         """
         self.requests: list[Recorded] = []
         """All requests, in the order of their receipt."""
@@ -57,6 +58,7 @@ class MessagesServer:
         self._key = key
         self._port = port
         self._log = log
+        self._keep = keep
         self._strict = strict
         self._listener: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
@@ -168,6 +170,7 @@ class MessagesServer:
                 return
             kept = record(request, connection.number, self._key)
             self.requests.append(kept)
+            del self.requests[: 0 if self._keep is None else -self._keep]
             if self._log is not None:
                 self._write_log(self._log, kept)
             response = self._respond(kept)
@@ -190,7 +193,7 @@ class MessagesServer:
     def _respond(self, kept: Recorded) -> Response:
         try:
             return self._answerer.answer(kept)
-        except Exception as error:  # a reply function of the script may fail in any way, an assertion too
+        except Exception as error:  # noqa: BLE001 -- the script's own code may fail in any way
             text = str(error) if isinstance(error, ScriptError) else f"a reply function failed: {error!r}"
             self.problems.append(text)
             # A status that no client tries again, so that a broken test ends at once.
