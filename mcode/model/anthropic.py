@@ -7,6 +7,7 @@ follow redirects, reads no credential of its own, and does not touch the body or
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from contextlib import aclosing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -49,10 +50,13 @@ SECRET_WORDS = ("auth", "key", "token", "secret", "cookie")
 
 
 def preload() -> None:
-    """Import the SDK: seconds of CPU, so let a thread do it while other things load."""
+    """Import the SDK: seconds of CPU, so a thread may do it while other things load."""
     import anthropic
 
     del anthropic
+    for name in ("anthropic", "httpx2"):
+        # ANTHROPIC_LOG would make the SDK write whole requests over the screen.
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 class AnthropicClient:
@@ -194,13 +198,15 @@ class AnthropicClient:
             return self._client
 
     def _make_client(self) -> AsyncAnthropic:
+        preload()
         import anthropic
 
         limit = self._profile.first_event_limit
         timeout = anthropic.Timeout(connect=CONNECT_LIMIT, read=limit + 30, write=60.0, pool=CONNECT_LIMIT)
-        http = anthropic.DefaultAsyncHttpxClient(
-            timeout=timeout, follow_redirects=False, trust_env=not self._profile.is_local
-        )
+        # No proxy of the environment stands before this machine.
+        local = ("http://", "https://", "all://") if self._profile.is_local else ()
+        direct: dict[str, None] = dict.fromkeys(local)
+        http = anthropic.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, mounts=direct)
         return anthropic.AsyncAnthropic(
             api_key=self._credential or PLACEHOLDER,
             base_url=self._profile.base_url,

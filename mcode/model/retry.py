@@ -192,7 +192,9 @@ class _RoundTrip:
             attempt=self.attempt + 1,
             limit=self.policy.tries,
             delay=delay,
-            reason=failure.message,
+            reason=failure.message.partition(f" {UNCHANGED}")[
+                0
+            ],  # what to do next is not the user's part yet
             status=failure.status,
             kind=failure.type,
         )

@@ -172,7 +172,8 @@ async def test_a_redirect_is_not_followed_with_the_credential(clients: list[Anth
 async def test_a_proxy_of_the_environment_does_not_stand_before_this_machine(
     clients: list[AnthropicClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    for name in ("HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
     async with MessagesServer(script_of(GOOD)) as server:
         assert await events_of(client_for(clients, server.url))
 

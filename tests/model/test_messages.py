@@ -7,6 +7,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from mcode import jsontext
 from mcode.model.messages import DeltaKind, MessageAssembler
 from tests.model.conftest import assemble, call, message_of, raw_call, stream_of, words

@@ -87,7 +87,7 @@ async def test_s_06_529_three_times_and_then_good(fake_time: FakeTime) -> None:
         (4, 5, 4),
     ]
     assert {(entry.status, entry.kind) for entry in scheduled} == {(529, "overloaded_error")}
-    assert "busy" in scheduled[0].reason
+    assert scheduled[0].reason == "scripted model is overloaded (529 overloaded_error): busy."
     assert client.requests == [BODY] * 4, "the same bytes each time"
 
 
