@@ -170,7 +170,8 @@ class MessagesServer:
                 return
             kept = record(request, connection.number, self._key)
             self.requests.append(kept)
-            del self.requests[: 0 if self._keep is None else -self._keep]
+            if self._keep is not None:
+                del self.requests[: max(0, len(self.requests) - self._keep)]
             if self._log is not None:
                 self._write_log(self._log, kept)
             response = self._respond(kept)
