@@ -104,16 +104,17 @@ def _read_one(flow: Flow, files: tuple[str, ...]) -> Reply:
 def _run(flow: Flow) -> Reply:
     if flow.begins:
         return flow.call(
-            f"The strongest tool is the shell. I ask for `{COMMAND}`, which only reads.",
+            f"The strongest tool is the shell. I ask for `{COMMAND}`, which only reads. If mcode **asks you**, the "
+            "panel shows the whole command and why it asks: allow it once, or deny it. Nobody minds a no.",
             "Bash",
             {"command": COMMAND, "description": "List the directory"},
         )
     if flow.last.is_error:
         return flow.say(flow.trouble("Nothing was changed.") + GO_ON)
     return flow.say(
-        f"It printed {plural(len(flow.last.text.splitlines()), 'line')}. If you were not asked, then because mcode "
-        "understood every part of the command and each only reads; whatever it does not understand, or what could "
-        f"change something, it asks about. Esc stops a command that takes too long.{GO_ON}"
+        f"It printed {plural(len(flow.last.text.splitlines()), 'line')}. What decided that it may run stands on its "
+        "line: you, a rule, or the mode. A rule that you choose to keep spares you the question next time. Esc stops "
+        f"a command that takes too long.{GO_ON}"
     )
 
 

@@ -42,8 +42,8 @@ From then on what you type, and what the tools return, is sent to that endpoint.
 
 PERMISSIONS = """\
 Every call of a tool is judged before it runs: **allowed, asked or denied**. Unless your rules or the mode say \
-otherwise, reading inside this directory is allowed, and so is a shell command that only reads and that mcode \
-understands to the last word. Writing files and all other commands are asked.
+otherwise, reading files inside this directory is allowed, and changing files or running commands is asked. The \
+line of each call says what decided.
 
 When you are asked, the panel shows the whole command, or the whole change. You can allow it once, often also its kind \
 for this session or for good, or deny it, with a few words to the model if you like. A denial harms \
