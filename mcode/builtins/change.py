@@ -77,13 +77,18 @@ async def _commit(files: FileState, target: Path, before: Snapshot | None, plan:
 
 
 async def _finish(work: Coroutine[None, None, Result]) -> Result:
-    """Run work to its end, even where this task is cancelled meanwhile."""
+    """Run work to its end, even where this task is cancelled meanwhile; the cancellation is raised then."""
     task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        raise
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        outcome = "could not be made" if task.exception() is not None else "had been made by then"
+        raise asyncio.CancelledError(f"cancelled while a file was being changed; the change {outcome}")
+    return task.result()
 
 
 def look_at(target: Path) -> Snapshot | None:

@@ -102,7 +102,10 @@ class FileState:
 
         Returns a sentence with a short diff for the model where the file is different now, else None.
         """
-        target = resolve(path)
+        try:
+            target = resolve(path)
+        except RefusalError:
+            return None
         if not self.knows(target):
             return None
         async with self.lock(target):

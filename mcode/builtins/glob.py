@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from mcode.builtins.glob_pattern import GlobPattern, literal_directory, names_hidden
+from mcode.builtins.paths import without_parents
 from mcode.builtins.refusal import RefusalError
 from mcode.builtins.ripgrep import Query
-from mcode.builtins.search_tool import SHOWN_LIMIT, Naming, Request, SearchTool, as_line, counted, limited
+from mcode.builtins.search_tool import (
+    SHOWN_LIMIT,
+    Naming,
+    Request,
+    SearchTool,
+    as_line,
+    counted,
+    limited,
+    require_usable,
+)
 from mcode.tool import Preview, ToolResult
 
 if TYPE_CHECKING:
@@ -37,6 +47,7 @@ class Glob(SearchTool):
     @override
     def request(self, arguments: JsonObject) -> Request:
         pattern = arguments["pattern"]
+        require_usable(pattern, "pattern")
         directory, names = literal_directory(pattern)
         try:
             GlobPattern(names)
@@ -44,12 +55,11 @@ class Glob(SearchTool):
             raise RefusalError(f"The pattern cannot be used: {error}. Nothing was searched.") from None
         if not names:
             raise RefusalError(
-                f"The pattern {pattern!r} names no file: it is empty or ends in a slash. "
-                "Nothing was searched. Write it like `src/**/*.py`."
+                f"The pattern {pattern!r} ends in a slash, so it names no file. Nothing was searched. "
+                "Write it like `src/**/*.py`."
             )
-        return Request(
-            Path(arguments["path"]) / directory, Query("list", glob=names, hidden=names_hidden(names))
-        )
+        place = without_parents(Path(arguments["path"]) / directory)
+        return Request(place, Query("list", glob=names, hidden=names_hidden(names)))
 
     @override
     def present(self, arguments: JsonObject, found: Found, naming: Naming) -> ToolResult:

@@ -13,7 +13,16 @@ from mcode.builtins.glob_pattern import GlobPattern, names_hidden
 from mcode.builtins.refusal import RefusalError
 from mcode.builtins.regex import spans_lines
 from mcode.builtins.ripgrep import Query
-from mcode.builtins.search_tool import SHOWN_LIMIT, Naming, Request, SearchTool, as_line, counted, limited
+from mcode.builtins.search_tool import (
+    SHOWN_LIMIT,
+    Naming,
+    Request,
+    SearchTool,
+    as_line,
+    counted,
+    limited,
+    require_usable,
+)
 from mcode.text import show_control
 from mcode.tool import Preview, ToolResult
 
@@ -63,10 +72,7 @@ class Grep(SearchTool):
     @override
     def request(self, arguments: JsonObject) -> Request:
         pattern, multiline = arguments["pattern"], bool(arguments.get("multiline"))
-        if "\0" in pattern or not pattern:
-            raise RefusalError(
-                "The pattern is empty or has a NUL character. Nothing was searched. Correct it."
-            )
+        require_usable(pattern, "pattern")
         if spans_lines(pattern) and not multiline:
             raise RefusalError(
                 "The pattern has a line end, but lines are searched one by one. Nothing was searched. "
@@ -109,6 +115,7 @@ def _glob(text: str) -> tuple[bool, str | None]:
     """Whether the glob says what to leave out, and its pattern for whole paths; without a slash, at any depth."""
     if not text:
         return False, None
+    require_usable(text, "glob")
     excluding = text.startswith("!")
     pattern = text.removeprefix("!").removeprefix("./")
     pattern = pattern.removeprefix("/") if "/" in pattern else f"**/{pattern}"
@@ -157,7 +164,7 @@ class _Counts:
 
     @property
     def summary(self) -> str:
-        return f"{counted(sum(entry['count'] for entry in self.data), 'match')} in {len(self.data):,}"
+        return f"{counted(sum(entry['count'] for entry in self.data), 'match')} in {counted(len(self.data), 'file')}"
 
     def text(self, limit: int) -> tuple[str, int]:
         entries = self.data[:limit]

@@ -30,7 +30,7 @@ class Directory:
     path: Path
     """The resolved path that was walked to reach it."""
     descriptor: int
-    made: list[Path] = field(default_factory=list[Path])
+    made: list[tuple[Path, os.stat_result]] = field(default_factory=list[tuple[Path, os.stat_result]])
     """Directories that were created on the way, outermost first."""
 
     def __enter__(self) -> Self:
@@ -67,10 +67,13 @@ class Directory:
                 os.close(readable)
 
     def remove_made(self) -> None:
-        """Take back the directories created on the way, as far as they are still empty."""
-        with contextlib.suppress(OSError):
-            for path in reversed(self.made):
-                path.rmdir()
+        """Take back the directories created on the way, as far as they are still there and empty."""
+        with contextlib.suppress(OSError, RefusalError):
+            for path, status in reversed(self.made):
+                with open_directory(path.parent) as parent:
+                    now = parent.status(path.name)
+                    if now is not None and os.path.samestat(now, status):
+                        os.rmdir(path.name, dir_fd=parent.descriptor)
 
 
 def open_directory(path: Path, *, create: bool = False) -> Directory:
@@ -96,6 +99,7 @@ def open_directory(path: Path, *, create: bool = False) -> Directory:
 
 
 def _step(directory: Directory, part: str, walked: Path, *, create: bool) -> int:
+    """Open the next directory on the way, and make it first where that is asked for."""
     try:
         return os.open(part, _STEP, dir_fd=directory.descriptor)
     except FileNotFoundError:
@@ -106,10 +110,13 @@ def _step(directory: Directory, part: str, walked: Path, *, create: bool) -> int
         if status is not None and not stat.S_ISDIR(status.st_mode):
             raise _not_a_directory(status, walked) from None
         raise
-    with contextlib.suppress(FileExistsError):
+    try:
         os.mkdir(part, dir_fd=directory.descriptor)
-        directory.made.append(walked)
-    return _step(directory, part, walked, create=False)
+    except FileExistsError:  # somebody else was faster
+        return _step(directory, part, walked, create=False)
+    descriptor = _step(directory, part, walked, create=False)
+    directory.made.append((walked, os.fstat(descriptor)))
+    return descriptor
 
 
 def _not_a_directory(status: os.stat_result, walked: Path) -> RefusalError:

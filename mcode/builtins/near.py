@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NEAR_PLACES = 5
 """Near places that are named at most."""
+EXPLAINED_LIMIT = 2_000_000
+"""Characters of a text that is looked through for every cause; Python stands still for longer ones."""
 SEARCHED_LINES = 100_000
 """Lines of the file that are searched for near places."""
 _COMPARED_LINES = 10_000
@@ -38,7 +40,8 @@ _LOOK_ALIKES = str.maketrans(
 
 def explain_mismatch(text: str, old: str) -> str:
     """Sentences that say why `old` is not in `text`, as far as that can be told, and where it nearly is."""
-    for find_cause in (_cut_mark, _line_numbers, _escapes, _normalisation, _look_alikes, _letter_case):
+    causes = (_cut_mark, _line_numbers, _escapes, _normalisation, _look_alikes, _letter_case)
+    for find_cause in causes if len(text) <= EXPLAINED_LIMIT else causes[:2]:
         cause, lines = find_cause(text, old)
         if cause:
             return f"{cause}{_list_lines(lines)}"

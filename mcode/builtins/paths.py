@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 
 JUDGED_LIMIT = 1_000
 """Paths whose judgement is remembered; older ones are dropped (calls that were judged and never ran)."""
+
+_TRIES = 3
+_NOWHERE = Path("/dev/null/unresolved")
+"""Stands for the target of a path that could not be resolved; no path leads there, so `take` refuses."""
 
 
 def longest_path() -> int:
@@ -36,8 +41,7 @@ def make_absolute(text: str, workspace: Workspace, argument: str = "file_path") 
             f"write {workspace.home}{text[1:]} if that is meant"
         )
     path = workspace.current / text
-    if ".." in path.parts:
-        path = _without_parents(path)
+    path = without_parents(path)
     if len(os.fsencode(path)) >= longest_path():
         raise ValueError(f"{argument} is longer than the {longest_path()} bytes that a path may have")
     return path
@@ -50,22 +54,33 @@ def _check(text: str, argument: str) -> None:
         if character in text:
             raise ValueError(f"{argument} contains {name}, which mcode does not accept in a path")
     try:
-        size = len(os.fsencode(text))
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{argument} has a character that no path can hold, at {error.start}") from None
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise ValueError(f"{argument} has half a surrogate pair, which is no text") from None
     if size >= longest_path():
         raise ValueError(f"{argument} has {size} bytes; a path may have {longest_path() - 1}")
 
 
-def _without_parents(path: Path) -> Path:
+def without_parents(path: Path) -> Path:
     """Take out `..` where that leads to the same place; behind a symlink it would not, so there it stays."""
-    short = os.path.normpath(path)
-    return Path(short) if os.path.realpath(short) == os.path.realpath(path) else path
+    if ".." not in path.parts:
+        return path
+    short = Path(os.path.normpath(path))
+    try:
+        return short if resolve(short) == resolve(path) else path
+    except RefusalError:
+        return path
 
 
 def resolve(path: Path) -> Path:
-    """Where a path leads: symlinks of its existing part followed, the rest appended."""
-    return Path(os.path.realpath(path))
+    """Where a path leads: symlinks of its existing part followed, the rest appended. Raises RefusalError."""
+    for _ in range(_TRIES):
+        # A link that goes while it is being followed raises, even where nothing needs to exist.
+        with contextlib.suppress(OSError):
+            return Path(os.path.realpath(path))
+    raise RefusalError(
+        f"{path} cannot be resolved, since its symbolic links keep changing. Nothing was done. Try again."
+    )
 
 
 def shown(path: Path, base: Path) -> str:
@@ -94,11 +109,14 @@ class Targets:
 
     def judge(self, path: Path) -> tuple[Path, ...]:
         """The path and, if it differs, the place it leads to: both are to be judged."""
-        target = resolve(path)
+        try:
+            target = resolve(path)
+        except RefusalError:
+            target = _NOWHERE
         self._judged.setdefault(path, set()).add(target)
         if len(self._judged) > JUDGED_LIMIT:
             del self._judged[next(iter(self._judged))]
-        return (path,) if target == path else (path, target)
+        return (path,) if target in {path, _NOWHERE} else (path, target)
 
     def take(self, path: Path) -> Path:
         """The place to act on. Raises RefusalError if the path led elsewhere when it was judged."""

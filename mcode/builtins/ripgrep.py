@@ -162,7 +162,7 @@ def worker_command(query: Query, pattern: str, entries: int, seconds: float) -> 
         "from mcode.builtins import search_worker; search_worker.main()"
     )
     package = str(Path(__file__).resolve().parents[2])
-    return [sys.executable, "-I", "-S", "-c", start, package], json.dumps(task).encode()
+    return [sys.executable, "-I", "-S", "-c", start, package], json.dumps(task, ensure_ascii=False).encode()
 
 
 def worker_complaints(errors: bytes) -> Complaints:

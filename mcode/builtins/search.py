@@ -38,6 +38,8 @@ LINE_LIMIT = 50_000
 """Matching lines that are taken from one search."""
 _WORKER_GRACE = 1.0
 """Seconds that mcode's own program, which keeps the limit itself, gets for its start and its report."""
+_TROUBLES = 2
+"""Highest exit code of a search program that came to its end: something could not be read."""
 _NAMED = 3
 """Files that a notice names; the others are counted."""
 
@@ -96,10 +98,7 @@ class Searcher:
         command, standard_input = self._command(query)
         grace = 0 if self._ripgrep is not None else _WORKER_GRACE
         with _entered(directory) as current:
-            try:
-                printed = await run_search(command, current, standard_input, self._seconds + grace)
-            except ValueError as error:
-                raise RefusalError(f"The search was not started: {error}. Shorten it.") from None
+            printed = await run_search(command, current, standard_input, self._seconds + grace)
         return await asyncio.to_thread(self._collect, query, directory, printed)
 
     async def _resolve(self, workspace: Sequence[Path]) -> None:
@@ -122,7 +121,7 @@ class Searcher:
             complaints = ripgrep_complaints(bytes(printed.errors), printed.exit_code)
         else:
             complaints = worker_complaints(bytes(printed.errors))
-        complaints.stopped = printed.stopped or complaints.stopped
+        complaints.stopped = printed.stopped or _abnormal_end(printed) or complaints.stopped
         if any(file == "/dev/stdin" for file, _, _ in complaints.bad_rules):
             complaints.pattern = "the glob cannot be read"
         if complaints.pattern:
@@ -130,7 +129,10 @@ class Searcher:
         if query.mode == "lines":
             files = _read_lines(printed.output, complaints)
         else:
-            files = [FileHits(path) for path in _read_names(printed.output)]
+            names = _read_names(printed.output)
+            if len(names) > self._entries:
+                complaints.stopped = complaints.stopped or f"after {self._entries:,} files"
+            files = [FileHits(path) for path in names[: self._entries]]
         if query.glob is not None and query.only is None:
             glob = GlobPattern(query.glob)
             files = [file for file in files if glob.matches(file.path) is not query.excluding]
@@ -172,6 +174,15 @@ def _entered(directory: Path) -> Generator[Path]:
     with open_directory(directory) as handle:
         stable = Path(f"/proc/self/fd/{handle.descriptor}")
         yield stable if sys.platform == "linux" and stable.exists() else directory
+
+
+def _abnormal_end(printed: Printed) -> str:
+    """Why a search program ended by itself before it was done; empty where it was done."""
+    code = printed.exit_code
+    if code is None or 0 <= code <= _TROUBLES:
+        return ""
+    said = printed.errors.decode("utf-8", "replace").strip().splitlines()
+    return f"when its program ended with {code}" + (f": {said[-1]}" if said else "")
 
 
 def _bad_pattern(reason: str) -> RefusalError:

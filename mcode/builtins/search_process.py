@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 OUTPUT_LIMIT = 64 * 1024 * 1024
 """Bytes of results that are taken."""
-INPUT_LIMIT = 16_000
-"""Bytes of standard input, so that the pipe always holds them."""
 _ERROR_LIMIT = 64 * 1024
 _CHUNK = 256 * 1024
 
@@ -87,9 +85,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _filled_pipe(content: bytes) -> int:
-    """The reading end of a pipe that holds `content` and then ends."""
-    if len(content) > INPUT_LIMIT:
-        raise ValueError(f"the pattern is too long: {len(content):,} bytes, at most {INPUT_LIMIT:,}")
+    """The reading end of a pipe that holds `content` and then ends; patterns are short enough for a pipe."""
     reading, writing = os.pipe()
     try:
         os.write(writing, content)

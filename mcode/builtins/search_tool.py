@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from mcode.builtins.content import without_surrogates
 from mcode.builtins.description import read_description
 from mcode.builtins.paths import make_absolute, printable, shown
-from mcode.builtins.refusal import RefusalError, failed
+from mcode.builtins.refusal import RefusalError, explain, failed
 from mcode.errors import McodeError
 from mcode.text import show_control
 from mcode.tool import Access, Effect, Tool
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.tool import ToolResult, ToolServices, Workspace
 
+PATTERN_LIMIT = 2_000
+"""Characters of a pattern."""
 SHOWN_LIMIT = 250
 """Results that the model is shown, unless the call says otherwise."""
 
@@ -70,10 +73,15 @@ class SearchTool(Tool):
         workspace = services.workspace
         try:
             request = self.request(arguments)
+        except McodeError as error:
+            return failed(error)
+        try:
             target = await asyncio.to_thread(self.files.targets.take, request.place)
             found = await self.searcher.search(request.query, target, workspace.roots)
         except McodeError as error:
             return failed(error)
+        except OSError as error:
+            return failed(explain(error, "Searching", request.place, "Nothing was searched."))
         base = request.place.parent if target.is_file() else request.place
         return await asyncio.to_thread(self.present, arguments, found, Naming(base, workspace.current))
 
@@ -102,6 +110,19 @@ class Naming:
     def name(self, path: str) -> str:
         """The name of a file, given by its path from the searched directory."""
         return printable(shown(self.base / path, self.current))
+
+
+def require_usable(pattern: str, what: str) -> None:
+    """Raise RefusalError for text that cannot be a pattern of a search program."""
+    reason = ""
+    if not pattern:
+        reason = "is empty"
+    elif len(pattern) > PATTERN_LIMIT:
+        reason = f"has {len(pattern):,} characters, at most {PATTERN_LIMIT:,}"
+    elif "\0" in pattern or without_surrogates(pattern) != pattern:
+        reason = "has a NUL or half a surrogate pair"
+    if reason:
+        raise RefusalError(f"The {what} {reason}. Nothing was searched. Correct it.")
 
 
 def as_line(path: str) -> str:

@@ -72,7 +72,8 @@ def _write(before: Snapshot | None, content: str) -> Plan:
         encoding = UTF_8
     if "\r\n" in old.exact and "\n" in content and "\r\n" not in content:
         notes.append("The file had CRLF line endings; it has the LF endings of the given content now.")
-    return Plan(encode(encoding, content), "replaced", tuple(notes))
+    text = content.removeprefix("\ufeff") if encoding.mark else content
+    return Plan(encode(encoding, text), "replaced", tuple(notes))
 
 
 def _beginning(text: str) -> str:
