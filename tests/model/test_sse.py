@@ -72,12 +72,10 @@ def test_s_05_pings_come_through_even_without_data() -> None:
 
 
 def test_s_05_200_kb_in_one_event() -> None:
-    events = stream_of(words("x" * 200_000), chunk=None)
-    big = [
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "y" * 200_000}}
-    ]
-    assert decoded(encoded(events + big)) == events + big
-    assert decoded(encoded(big), 1) == big
+    grown = {"type": "text_delta", "text": "y" * 200_000}
+    events: list[JsonObject] = [{"type": "content_block_delta", "index": 0, "delta": grown}]
+    assert decoded(encoded(events)) == events
+    assert decoded(encoded(events), 16) == events
 
 
 @pytest.mark.parametrize(
@@ -126,7 +124,7 @@ def test_s_02_an_event_that_the_end_cuts_is_dropped() -> None:
 
 def test_s_02_no_mutated_bytes_crash_or_complete_a_message_that_was_cut() -> None:
     data = encoded(EVENTS)
-    for seed in range(2000):
+    for seed in range(1200):
         chance = random.Random(seed)
         damaged = bytearray(data)
         for _ in range(chance.randint(1, 3)):
