@@ -47,7 +47,9 @@ class Answering:
         self._printed: tuple[str, int] | None = None
         """The approval that was printed last in full, and how many lines had gone out by then."""
         self._questionnaires: dict[str, Questionnaire] = {}
-        self.asking = Asking(idle=look.idle, arm=look.arm, may_ask=self._may_ask, ask=self._ask)
+        self.asking = Asking(
+            idle=look.idle, arm=look.arm, may_ask=self._may_ask, ask=self._ask, counts=printer.changed
+        )
 
     def receive(self, event: Event) -> None:
         """Take in what begins or ceases to wait."""
@@ -115,7 +117,8 @@ class Answering:
             return None
         asked = self.asking.asked
         if asked is not None:
-            text = f"{self._what(asked)}, {self.asking.position(asked)}: {self._words(asked)}"
+            how = self._words(asked) if self.asking.armed else "in a moment; keys still go to your draft"
+            text = f"{self._what(asked)}, {self.asking.position(asked)}: {how}"
         else:
             others = len(waiting) - 1
             more = f" and {others} more" if others else ""

@@ -70,6 +70,8 @@ class LineApp:
         self._first_message = first_message
         self.look = look
         self._detach: Callable[[], None] = lambda: None
+        self._left = False
+        """True while mcode is stopped and has given the terminal back."""
         self._tick: asyncio.TimerHandle | None = None
         self._file = TerminalFile(sys.stdout.fileno())
         self._input = TerminalInput(sys.stdin)
@@ -231,8 +233,15 @@ class LineApp:
 
     def _keep_ticking(self) -> None:
         """While something runs, its seconds are drawn; when nothing does, nothing wakes us."""
-        if self._tick is None and self.live.active and self.look.decorated:
+        if not self.live.active:
+            self._stop_ticking()
+        elif self._tick is None and self.look.decorated:
             self._tick = asyncio.get_running_loop().call_later(1.0, self._ticked)
+
+    def _stop_ticking(self) -> None:
+        if self._tick is not None:
+            self._tick.cancel()
+            self._tick = None
 
     def _ticked(self) -> None:
         self._tick = None
@@ -267,8 +276,7 @@ class LineApp:
         draft = self.prompt.draft.text.strip()
         if draft:
             self.history.add_at_end(draft)
-        if self._tick is not None:
-            self._tick.cancel()
+        self._stop_ticking()
         self.answering.asking.stop()
         self.printer.flush()
         self.printer.screen.close()
@@ -286,6 +294,7 @@ class LineApp:
             await self.history.finish()
 
     def _leave_terminal(self) -> None:
+        self._left = True
         self.printer.flush()
         self.prompt.app.renderer.erase()
         self.printer.screen.hold()
@@ -294,6 +303,10 @@ class LineApp:
     def _take_terminal(self) -> None:
         if self.hands.editing or not self.prompt.app.is_running:
             return
+        if not self._left:
+            # Stopped without a word. What stands on the screen now is not ours to erase.
+            self._file.write("\r\n")
+        self._left = False
         self._input.raw_mode().__enter__()
         self.prompt.app.renderer.reset()
         self.printer.screen.release()

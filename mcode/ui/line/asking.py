@@ -31,11 +31,14 @@ class Asking:
         arm: float,
         may_ask: Callable[[], bool],
         ask: Callable[[Request], None],
+        counts: Callable[[], None],
     ) -> None:
+        """`ask` puts up the prompt of a question; `counts` is told when what is typed there begins to count."""
         self._idle = idle
         self._arm = arm
         self._may_ask = may_ask
         self._ask = ask
+        self._counts = counts
         self._waiting: list[Request] = []
         self._asked: Request | None = None
         self._armed = False
@@ -131,13 +134,15 @@ class Asking:
             return
         if not self._may_ask():
             return
-        self._asked = self._waiting[0]
+        request = self._waiting[0]
         self._armed = False
-        self._ask(self._asked)
+        self._ask(request)
+        self._asked = request  # only now: what could not be shown is not asked
         self._after(self._arm, self._become_armed)
 
     def _become_armed(self) -> None:
         self._armed = self._asked is not None
+        self._counts()
 
     def _after(self, seconds: float, do: Callable[[], None]) -> None:
         if self._timer is not None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import os
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.errors import StorageError
-from mcode.files import private_directory, replace_file
+from mcode.files import FileLock, private_directory, replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from mcode.jsontext import JsonObject
@@ -25,6 +22,9 @@ _KEPT = 1000
 
 _LONGEST = 20_000
 """Characters of one entry; a longer draft is not worth keeping whole."""
+
+_PATIENCE = 2.0
+"""Seconds to wait for another session that writes."""
 
 
 class HistoryFile:
@@ -87,7 +87,7 @@ class HistoryFile:
 
     def _write(self, texts: Sequence[str]) -> None:
         private_directory(self._path.parent)
-        with _locked(self._path):
+        with FileLock(self._path.with_name(f"{self._path.name}.lock"), wait=_PATIENCE):
             try:
                 old = self._path.read_bytes()
             except FileNotFoundError:
@@ -99,7 +99,7 @@ class HistoryFile:
                 replace_file(self._path.with_name(f"{self._path.name}.bak"), old)
             entries += [self._entry(text) for text in texts]
             lines = "".join(jsontext.dump(entry) + "\n" for entry in entries[-_KEPT:])
-            replace_file(self._path, lines.encode())
+            replace_file(self._path, lines.encode("utf-8", "replace"))
 
     def _entry(self, text: str) -> JsonObject:
         return {
@@ -131,13 +131,3 @@ def _parse(data: bytes) -> tuple[list[JsonObject], bool]:
 def _without_repeats(texts: Sequence[str]) -> list[str]:
     """Each text once, where it stands last."""
     return list(dict.fromkeys(reversed(texts)))[::-1]
-
-
-@contextmanager
-def _locked(path: Path) -> Generator[None]:
-    descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from itertools import pairwise
 
@@ -18,20 +17,19 @@ class TypingPace:
         self._moments: deque[float] = deque(maxlen=_LEAST_KEYS)
         self._pasting = False
 
-    def typed(self) -> None:
-        """Something printable came just now."""
-        now = time.monotonic()
-        if self._moments and now - self._moments[-1] >= _GAP:
+    def typed(self, moment: float) -> None:
+        """Something printable was read from the terminal at `moment`, by the monotonic clock."""
+        if self._moments and moment - self._moments[-1] >= _GAP:
             self._pasting = False
-        self._moments.append(now)
+        self._moments.append(moment)
 
-    def enter_is_pasted(self, *, more_follows: bool) -> bool:
-        """True where an Enter that comes now belongs to pasted text.
+    def enter_is_pasted(self, moment: float, *, more_follows: bool) -> bool:
+        """True where an Enter that was read at `moment` belongs to pasted text.
 
         It follows keys that came faster than anybody types, and more came right behind it or behind an Enter
         before it. A single line that comes at once and ends with Enter is what a program types: it is sent.
         """
-        moments = [*self._moments, time.monotonic()]
+        moments = [*self._moments, moment]
         fast = len(moments) > _LEAST_KEYS and all(
             later - earlier < _GAP for earlier, later in pairwise(moments)
         )

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from prompt_toolkit.completion import Completer
-    from prompt_toolkit.input import Input
     from prompt_toolkit.key_binding.key_processor import KeyProcessor
     from prompt_toolkit.output import Output
 
     from mcode.ui.line.look import Look
+    from mcode.ui.line.terminal import TerminalInput
 
 _PROMPT_ROWS = 10
 _COMPLETION_ROWS = 6
@@ -116,7 +116,7 @@ class Prompt:
         *,
         completer: Completer,
         history: Sequence[str],
-        input: Input,  # noqa: A002 -- prompt_toolkit's word
+        input: TerminalInput,  # noqa: A002 -- prompt_toolkit's word
         output: Output,
     ) -> None:
         self.look = look
@@ -209,7 +209,7 @@ class Prompt:
     def enter_is_pasted(self) -> bool:
         """True where the Enter that is being handled is a line end in an unmarked paste."""
         waiting = bool(self.app.key_processor.input_queue) or self._input_waits()
-        return self.pace.enter_is_pasted(more_follows=waiting)
+        return self.pace.enter_is_pasted(self._input.read_at, more_follows=waiting)
 
     def _input_waits(self) -> bool:
         try:
@@ -241,7 +241,7 @@ class Prompt:
             self._actions.answer_typed(self.answer.text)
 
     def _inserted(self, _: Buffer) -> None:
-        self.pace.typed()
+        self.pace.typed(self._input.read_at)
 
     def _completes_by_itself(self) -> bool:
         """While typing, only where the user has begun to name a command or a file."""

@@ -6,6 +6,7 @@ import codecs
 import os
 import select
 import termios
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from prompt_toolkit.data_structures import Size
+    from prompt_toolkit.key_binding.key_processor import KeyPress
 
 
 class TerminalFile:
@@ -132,7 +134,14 @@ class TerminalInput(Vt100Input):
 
     def __init__(self, stdin: TextIO) -> None:
         super().__init__(stdin)
+        self.read_at = 0.0
+        """When keys were read last, by the monotonic clock: they may be handled later, one after the other."""
         self.stdin_reader = _Reader(stdin.fileno())
+
+    @override
+    def read_keys(self) -> list[KeyPress]:
+        self.read_at = time.monotonic()
+        return super().read_keys()
 
 
 class SavedTerminal:

@@ -7,7 +7,7 @@ import json
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from mcode.call import Call, Origin, Outcome, Status
 from mcode.catalog.catalog import Catalog
@@ -15,12 +15,18 @@ from mcode.config.settings import Settings
 from mcode.events import (
     AssistantMessage,
     EventBus,
+    HookRan,
+    HookStarted,
     ModeChanged,
     ModelChanged,
+    Notice,
     QueueChanged,
+    RetryScheduled,
     SessionStarted,
     TextDelta,
+    TodosChanged,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
     TurnFinished,
     TurnStarted,
@@ -39,12 +45,19 @@ if TYPE_CHECKING:
     from mcode.tool import ToolServices
 
 
+HOSTILE = (
+    "EVIL\x1b]52;c;ZXZpbA==\x07\x1b]0;title\x07\x1b]8;;http://evil.example\x1b\\\x1bPq\x1b\\\x1b_x\x1b\\\x1b[2J\x1b[6n\x1bc"
+    "\x9b2J\x9d0;x\x9c\x07\x08\r\x00\u202e\u200b\U000e0041\x1b]"
+)
+"""What would steer a terminal, reorder or hide text."""
+
+
 class Look(Tool):
     """A tool that reads."""
 
     name = "Look"
     description = "Looks at something."
-    input_schema: JsonObject = {
+    input_schema: ClassVar[JsonObject] = {
         "type": "object",
         "properties": {"path": {"type": "string"}},
         "required": ["path"],
@@ -212,6 +225,10 @@ class FakeAgent:
                 async with asyncio.TaskGroup() as group:
                     group.create_task(self._ask())
                     group.create_task(self._ask())
+            case ["ask", "hostile"]:
+                await self._ask(HOSTILE)
+            case ["hostile"]:
+                self._hostile()
             case ["question"]:
                 await self._question()
             case ["fail"]:
@@ -223,16 +240,40 @@ class FakeAgent:
     def _message(self, text: str) -> None:
         self.events.emit(AssistantMessage({"role": "assistant", "content": [{"type": "text", "text": text}]}))
 
-    async def _ask(self) -> None:
+    def _hostile(self) -> None:
+        """Hostile text in every kind of block."""
+        emit = self.events.emit
+        call = Call("call_h", f"Bash{HOSTILE}", {"command": HOSTILE, HOSTILE: HOSTILE})
+        emit(TextDelta(HOSTILE + "\n" + HOSTILE[:5]))
+        emit(TextDelta(HOSTILE[5:] + "\n"))
+        self._message("")
+        emit(ToolStarted(call, Preview(HOSTILE), HOSTILE))
+        emit(ToolProgress(call.id, HOSTILE))
+        diff = f"--- a\n+++ b\n@@ -1,1 +1,2 @@\n {HOSTILE}\n+{HOSTILE}\n-{HOSTILE}"
+        emit(ToolFinished(Outcome(call, Status.OK, HOSTILE, summary=HOSTILE, diff=diff, decision=HOSTILE)))
+        emit(ToolFinished(Outcome(call, Status.FAILED, f"{HOSTILE}\n{HOSTILE}", summary=HOSTILE)))
+        shell = Call("call_s", "Bash", {"command": HOSTILE}, Origin.USER)
+        emit(ToolStarted(shell, Preview(HOSTILE)))
+        emit(ToolFinished(Outcome(shell, Status.OK, HOSTILE, full_text=HOSTILE)))
+        emit(HookStarted("h", "PreToolUse", HOSTILE))
+        emit(HookRan("h", "PreToolUse", HOSTILE, "failed", stderr=HOSTILE))
+        emit(RetryScheduled(2, 3, 1.0, HOSTILE, kind=HOSTILE))
+        emit(TodosChanged(({"content": HOSTILE, "status": "in_progress"},)))
+        emit(QueueChanged((HOSTILE,)))
+        emit(QueueChanged(()))
+        emit(ModelChanged(HOSTILE))
+        emit(Notice(HOSTILE, "warning"))
+
+    async def _ask(self, command: str = "make deploy") -> None:
         self._calls += 1
-        call = Call(f"call_{self._calls}", "Bash", {"command": "make deploy"}, turn=self._turn)
-        preview = Preview("make deploy", body="make deploy\nsecond line \u202e of it")
+        call = Call(f"call_{self._calls}", "Bash", {"command": command}, turn=self._turn)
+        preview = Preview(command, body=f"{command}\nsecond line \u202e of it")
         verdict = Verdict(
             Behavior.ASK,
-            "no rule allows `make deploy`",
+            f"no rule allows `{command}`",
             proposals=(
-                Proposal("Bash(make deploy)", "session", "Allow `make deploy` for this session"),
-                Proposal("Bash(make deploy)", "local", "Always allow `make deploy` here"),
+                Proposal(f"Bash({command})", "session", f"Allow `{command}` for this session"),
+                Proposal(f"Bash({command})", "local", f"Always allow `{command}` here"),
             ),
         )
         self.events.emit(ToolStarted(call, preview))

@@ -1,19 +1,28 @@
-"""A real pseudo-terminal around the line front end, with a terminal emulator that shows what a user would see."""
+"""A real pseudo-terminal around a program, with a terminal emulator that shows what a user would see.
+
+The programs are forked from a process that has everything imported, so that a terminal costs no second.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import json
+import multiprocessing
 import os
-import random
+import pty
+import select
+import struct
 import sys
+import termios
 import time
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pexpect
 import pyte
 
-ROOT = Path(__file__).parents[3]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
 ENTER, ESCAPE, CONTROL_C, CONTROL_D, TAB, BACK_TAB, UP = (
     "\r",
     "\x1b",
@@ -26,6 +35,9 @@ ENTER, ESCAPE, CONTROL_C, CONTROL_D, TAB, BACK_TAB, UP = (
 PATIENCE = 20.0
 """Seconds that a busy machine may take for anything."""
 
+_processes = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload(["tests.ui.line.driver"])
+
 
 class Terminal:
     """One run of a program in a terminal of its own."""
@@ -36,7 +48,6 @@ class Terminal:
         *options: str,
         columns: int = 100,
         rows: int = 40,
-        module: str = "tests.ui.line.driver",
         environment: dict[str, str] | None = None,
     ) -> None:
         self.project = directory / "project"
@@ -48,41 +59,54 @@ class Terminal:
         self.written = b""
         self._display = pyte.HistoryScreen(columns, rows, history=20_000)
         self._stream = pyte.ByteStream(self._display)
-        kept = {name: value for name, value in os.environ.items() if name in {"PATH", "TMPDIR"}}
-        self.child = pexpect.spawn(
-            sys.executable,
-            ["-m", module, str(self.log_file), *options],
-            cwd=str(self.project),
-            env={
-                **kept,
-                "HOME": str(directory),
-                "MCODE_CONFIG_DIR": str(self.state),
-                "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", "")))),
-                "TERM": "xterm-256color",
-                "LANG": "C.UTF-8",
-                **(environment or {}),
-            },
-            dimensions=(rows, columns),
-            timeout=PATIENCE,
+        self.descriptor, self._slave = pty.openpty()
+        self._set_size(columns, rows)
+        variables = {
+            "HOME": str(directory),
+            "MCODE_CONFIG_DIR": str(self.state),
+            "TERM": "xterm-256color",
+            **(environment or {}),
+        }
+        arguments = [str(self.log_file), *filter(None, options)]
+        self._process = _processes.Process(
+            target=run_in_terminal, args=(os.ttyname(self._slave), str(self.project), variables, arguments)
         )
-        self.child.delaybeforesend = None
+        self._process.start()
 
     def __enter__(self) -> Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.child.close(force=True)
+        self._process.kill()
+        self._process.join()
+        self.hang_up()
+
+    @property
+    def pid(self) -> int:
+        """The program's process id."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def hang_up(self) -> None:
+        """Close the terminal under the program."""
+        for descriptor in (self.descriptor, self._slave):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.descriptor = self._slave = -1
 
     def pump(self, seconds: float = 0.05) -> bool:
-        """Read what the program writes for a while; False once it has ended."""
+        """Read what the program writes for a while; False once the terminal is closed."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            try:
-                data = self.child.read_nonblocking(65536, left)
-            except pexpect.TIMEOUT:
+            if not select.select([self.descriptor], [], [], left)[0]:
                 return True
-            except pexpect.EOF:
+            try:
+                data = os.read(self.descriptor, 65536)
+            except OSError:  # EIO: the program has closed its side
                 return False
+            if self._slave >= 0:  # the program has it open by now; ours would keep the terminal alive
+                os.close(self._slave)
+                self._slave = -1
             self.written += data
             self._stream.feed(data)
         return True
@@ -90,38 +114,39 @@ class Terminal:
     def type(self, text: str, *, pause: float = 0.0) -> None:
         """Press keys; `pause` is the seconds between two of them, 0 for all at once."""
         if not pause:
-            self.child.send(text)
+            os.write(self.descriptor, text.encode())
             return
         for key in text:
-            self.child.send(key)
+            os.write(self.descriptor, key.encode())
             self.pump(pause)
 
-    def wait_for(self, text: str, *, count: int = 1, timeout: float = PATIENCE) -> None:
+    def wait_for(self, text: str, *, count: int = 1) -> None:
         """Wait until the text stands on the terminal, scrollback included."""
-        self._until(lambda: "\n".join(self.everything()).count(text) >= count, f"{text!r} x {count}", timeout)
+        self._until(lambda: "\n".join(self.everything()).count(text) >= count, f"{text!r} x {count}")
 
-    def wait_for_row(self, text: str, timeout: float = PATIENCE) -> None:
+    def wait_for_row(self, text: str) -> None:
         """Wait until a row of the screen is exactly this."""
-        self._until(lambda: text in self.screen(), f"the row {text!r}", timeout)
+        self._until(lambda: text in self.screen(), f"the row {text!r}")
 
-    def wait_until_gone(self, text: str, timeout: float = PATIENCE) -> None:
+    def wait_until_gone(self, text: str) -> None:
         """Wait until the text is no longer on the screen."""
-        self._until(lambda: text not in "\n".join(self.screen()), f"no {text!r}", timeout)
+        self._until(lambda: text not in "\n".join(self.screen()), f"no {text!r}")
 
-    def wait_for_log(
-        self, count: int = 1, timeout: float = PATIENCE, **entry: object
-    ) -> list[dict[str, Any]]:
+    def wait_for_log(self, count: int = 1, **entry: object) -> list[dict[str, Any]]:
         """Wait until so many log entries hold these members; returns them."""
-        self._until(lambda: len(self.log(**entry)) >= count, f"{count} x {entry} in {self.log()}", timeout)
+        self._until(lambda: len(self.log(**entry)) >= count, f"{count} x {entry} in {self.log()}")
         return self.log(**entry)
 
     def wait_for_end(self, timeout: float = PATIENCE) -> int | None:
         """Wait until the program has ended; returns its exit code."""
         end = time.monotonic() + timeout
-        while self.pump(0.2):
+        while self._process.is_alive():
             assert time.monotonic() < end, f"still running:\n{self}"
-        self.child.wait()
-        return self.child.exitstatus
+            if self.descriptor < 0 or not self.pump(0.02):
+                time.sleep(0.02)
+        while self.descriptor >= 0 and self.pump(0.1) and select.select([self.descriptor], [], [], 0)[0]:
+            pass
+        return self._process.exitcode
 
     def log(self, **entry: object) -> list[dict[str, Any]]:
         """The entries of the agent's log that hold these members; `...` stands for any value."""
@@ -145,21 +170,23 @@ class Terminal:
         return [*gone, *self.screen()]
 
     def prompt(self) -> str:
-        """The rows of the draft, without the mark."""
-        rows = self.screen()
-        starts = [at for at, row in enumerate(rows) if row.startswith("\u203a")]
-        return rows[starts[-1]].removeprefix("\u203a").strip() if starts else ""
+        """The first row of the draft, without the mark."""
+        rows = [row for row in self.screen() if row.startswith("\u203a")]
+        return rows[-1].removeprefix("\u203a").strip() if rows else ""
 
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of the terminal."""
         self._display.resize(rows, columns)
         self.columns = columns
-        self.child.setwinsize(rows, columns)
+        self._set_size(columns, rows)
 
-    def _until(self, met: Any, what: str, timeout: float) -> None:
-        end = time.monotonic() + timeout
+    def _set_size(self, columns: int, rows: int) -> None:
+        fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def _until(self, met: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + PATIENCE
         while not met():
-            alive = self.pump(0.05)
+            alive = self.pump(0.02)
             assert time.monotonic() < end, f"waited in vain for {what}:\n{self}"
             assert alive or met(), f"ended before {what}:\n{self}"
 
@@ -167,6 +194,19 @@ class Terminal:
         return "\n".join(self.everything()).rstrip()
 
 
-def a_moment(random_numbers: random.Random, longest: float) -> float:
-    """A random number of seconds."""
-    return random_numbers.uniform(0, longest)
+def run_in_terminal(name: str, directory: str, variables: dict[str, str], arguments: list[str]) -> None:
+    """In the forked process: take the terminal, become the program, end with its exit code."""
+    os.setsid()
+    terminal = os.open(name, os.O_RDWR)
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+    for descriptor in (0, 1, 2):
+        os.dup2(terminal, descriptor)
+    os.close(terminal)
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 -- for the whole run
+    for unwanted in ("NO_COLOR", "VISUAL", "EDITOR", "CLAUDE_CONFIG_DIR"):
+        os.environ.pop(unwanted, None)
+    os.environ.update(variables)
+    os.chdir(directory)
+    from tests.ui.line.driver import start
+
+    sys.exit(start(arguments))

@@ -1,0 +1,163 @@
+"""A key typed for the draft never decides an approval, in a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from tests.ui.line.terminal import ENTER, ESCAPE, TAB, Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COUNTS = "then Enter; "
+"""Stands in the row above the prompt once a typed word counts."""
+
+TYPED = "yes please 1 2 y"
+TERMINALS, ROUNDS = 20, 2
+
+
+def test_p_13_forty_runs_of_typing_while_an_approval_appears_decide_nothing_and_lose_nothing(
+    tmp_path: Path,
+) -> None:
+    def run(number: int) -> None:
+        with Terminal(tmp_path / str(number), "--quick") as terminal:
+            terminal.wait_for("F1: keys")
+            for at in range(1, ROUNDS + 1):
+                _type_while_an_approval_appears(terminal, random.Random(number * 100 + at), at)
+
+    with ThreadPoolExecutor(TERMINALS) as pool:
+        list(pool.map(run, range(TERMINALS)))
+
+
+def _type_while_an_approval_appears(terminal: Terminal, moments: random.Random, at: int) -> None:
+    """One round: the approval comes between 1.2 s before and 0.9 s after the first key."""
+    terminal.type(f"work {moments.uniform(0, 2.1):.3f}; ask" + ENTER)
+    terminal.pump(1.2)
+    terminal.type(TYPED + ENTER, pause=0.05)
+    terminal.wait_for_log(asked=..., count=at)
+    terminal.pump(0.2)
+    while not terminal.log(turn="interrupted")[at - 1 :]:
+        terminal.type(ESCAPE)
+        terminal.pump(0.4)
+    messages = terminal.wait_for_log(message=TYPED, count=at)
+    assert len(messages) == at
+    assert not terminal.log(decided=...), terminal
+    terminal.pump(0.1)
+
+
+def test_keys_that_come_right_after_the_prompt_appears_belong_to_the_draft(terminal: Terminal) -> None:
+    terminal.type("ask" + ENTER)
+    terminal.wait_for("approve?")
+    terminal.type("once" + ENTER)
+    terminal.wait_for("queued 1:  once")
+    assert not terminal.log(decided=...)
+
+
+def test_what_cannot_become_a_decision_goes_to_the_draft_and_the_approval_waits_on(
+    terminal: Terminal,
+) -> None:
+    terminal.type("ask" + ENTER)
+    terminal.wait_for(COUNTS)
+    terminal.type("1) fix the test")
+    terminal.wait_for_row("\u203a 1) fix the test")
+    terminal.wait_for("send or clear your draft to be asked")
+    terminal.type(ENTER)
+    terminal.wait_for("queued 1:  1) fix the test")
+    terminal.wait_for("approve?", count=1)
+    assert not terminal.log(decided=...)
+
+
+def test_an_empty_enter_and_an_unfinished_word_decide_nothing(terminal: Terminal) -> None:
+    terminal.type("ask" + ENTER)
+    terminal.wait_for(COUNTS)
+    terminal.type(ENTER + ENTER)
+    terminal.type("onc")
+    terminal.pump(0.2)
+    terminal.type(ENTER)
+    terminal.wait_for("`onc` is none of the words; nothing was decided.")
+    terminal.type("e")
+    terminal.pump(0.2)
+    assert not terminal.log(decided=...)
+    terminal.type(ENTER)
+    assert terminal.wait_for_log(decided="once")
+
+
+def test_a_paste_never_reaches_an_approval(terminal: Terminal) -> None:
+    terminal.type("ask" + ENTER)
+    terminal.wait_for(COUNTS)
+    terminal.type("\x1b[200~once\r\x1b[201~")
+    terminal.wait_for_row("\u203a once")
+    terminal.type("\x7f\x7f\x7f\x7f\x7f")
+    terminal.wait_for("still waits")
+    terminal.wait_for(COUNTS)
+    terminal.type("once\rand more\r")
+    terminal.wait_for("and more")
+    assert not terminal.log(decided=...)
+
+
+def test_p_17_two_approvals_are_asked_one_after_the_other_and_a_held_enter_decides_neither(
+    terminal: Terminal,
+) -> None:
+    terminal.type("ask two" + ENTER)
+    terminal.wait_for("(1 of 2)")
+    terminal.wait_for(COUNTS)
+    terminal.type("session" + ENTER)
+    terminal.pump(0.05)
+    terminal.type(ENTER * 20, pause=0.03)
+    terminal.wait_for_log(decided=...)
+    terminal.wait_for("(1 of 1)")
+    terminal.wait_for(COUNTS)
+    terminal.type(ENTER * 20, pause=0.03)
+    assert len(terminal.log(decided=...)) == 1
+    terminal.type("deny the second" + ENTER)
+    entries = terminal.wait_for_log(decided=..., count=2)
+    assert [(entry["decided"], entry["comment"]) for entry in entries] == [
+        ("session", ""),
+        ("deny", "the second"),
+    ]
+
+
+def test_escape_at_an_approval_goes_back_to_the_draft_and_only_the_next_one_interrupts(
+    terminal: Terminal,
+) -> None:
+    terminal.type("ask" + ENTER)
+    terminal.wait_for(COUNTS)
+    terminal.type("deny beca")
+    terminal.pump(0.2)
+    terminal.type(ESCAPE)
+    terminal.wait_for_row("\u203a deny beca")
+    terminal.pump(1.5)
+    assert not terminal.log(decided=...)
+    assert not terminal.log(turn="interrupted")
+    terminal.type("\x15")
+    terminal.wait_for("approve?")
+    terminal.type(ESCAPE)
+    terminal.wait_for("Tab asks")
+    terminal.pump(1.5)
+    assert terminal.prompt() == ""
+    terminal.type(TAB)
+    terminal.wait_for("approve?")
+    terminal.type(ESCAPE)
+    terminal.wait_for("Tab asks")
+    terminal.type(ESCAPE)
+    terminal.wait_for_log(turn="interrupted")
+    terminal.wait_for("The approval is withdrawn (interrupt)")
+    assert not terminal.log(decided=...)
+
+
+def test_a_tools_question_takes_numbers_and_words(terminal: Terminal) -> None:
+    terminal.type("question" + ENTER)
+    terminal.wait_for("Which colour?")
+    terminal.wait_for(COUNTS)
+    terminal.type("7" + ENTER)
+    terminal.wait_for("There is no choice 7; the choices are 1 to 2.")
+    terminal.type("\x7f2" + ENTER)
+    terminal.wait_for("Which sizes?")
+    terminal.wait_for(COUNTS)
+    terminal.type("1, 3" + ENTER)
+    terminal.wait_for("What name?")
+    terminal.wait_for(COUNTS)
+    terminal.type("Ada" + ENTER)
+    assert terminal.wait_for_log(answers=[["blue"], ["S", "L"], ["Ada"]])
