@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, NoReturn, TypeAlias
 
 JsonValue: TypeAlias = Any
@@ -15,14 +16,24 @@ DEPTH_LIMIT = 100
 """Levels of nesting that are read; deeper text is refused, lest recursion over it exhaust the stack."""
 
 
+DIGIT_LIMIT = 4_000
+"""Digits of a whole number that are read; Python itself refuses somewhat more."""
+
+
 class JsonError(ValueError):
     """Text that is not the JSON we accept. The message says what is wrong and at which character."""
 
 
 def parse(text: str) -> JsonValue:
-    """Read JSON text; raise JsonError on NaN, Infinity, a repeated key, or more than DEPTH_LIMIT levels."""
+    """Read JSON text; raise JsonError on NaN, Infinity, a repeated key, or over DEPTH_LIMIT levels."""
     try:
-        value = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        value = json.loads(
+            text,
+            object_pairs_hook=_unique_keys,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            parse_int=_bounded,
+        )
     except json.JSONDecodeError as error:
         raise JsonError(f"{error.msg} at character {error.pos}") from None
     except RecursionError:
@@ -91,6 +102,23 @@ def _unique_keys(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
             raise JsonError(f"the key {key!r} stands twice in one object")
         result[key] = value
     return result
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (math.inf, -math.inf):
+        raise JsonError(f"the number {_shown(text)} is out of range")
+    return value
+
+
+def _bounded(text: str) -> int:
+    if len(text) > DIGIT_LIMIT:
+        raise JsonError(f"the number {_shown(text)} has more than {DIGIT_LIMIT} digits")
+    return int(text)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 30 else f"{text[:30]}…"
 
 
 def _refuse_constant(name: str) -> NoReturn:

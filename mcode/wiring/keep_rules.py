@@ -63,7 +63,9 @@ class RuleKeeper:
     async def _write(self, path: Path, behavior: str, rule: str) -> None:
         """A rule that cannot be written counts for this session all the same, and the user is told."""
         try:
-            await asyncio.to_thread(add_rule, path, behavior, rule, places=self.places)
+            said = await asyncio.to_thread(add_rule, path, behavior, rule, places=self.places)
+            if said:
+                self.events.emit(Notice(said))
         except McodeError as error:
             text = f"The rule {rule} counts for this session only, since it could not be kept: {error}"
             self.events.emit(Notice(text, "warning"))

@@ -101,7 +101,7 @@ async def prepare(options: Options, *, interactive: bool) -> Workbench:
     start = working_directory()
     settings = load_settings(places, start, flag=options.settings, sources=options.setting_sources)
     endpoint = await choose_endpoint(options, settings, places, environment, interactive=interactive)
-    masker = Masker(environment, keys=endpoint.secrets)
+    masker = Masker({**environment, **settings.env, **settings.own_env}, keys=endpoint.secrets)
     return Workbench(
         options=options,
         environment=environment,

@@ -214,9 +214,11 @@ def test_without_a_model_the_endpoints_own_list_is_asked_once_and_said(machine: 
     assert ran.out == "Hi.\n"
 
 
-def test_no_key_is_sent_to_a_keyless_endpoint(machine: Machine) -> None:
-    with running_server(saying("Hi.")) as server:
-        machine.run("-p", "hello", server=server)
-        assert server.requests[0].headers.get("authorization", "").startswith("Bearer")
-        ran = machine.run("-p", "hello", server=server, environment={"ANTHROPIC_PROFILE": "work"})
-    assert "Traceback" not in ran.err
+def test_a_keyless_endpoint_gets_a_placeholder_and_nothing_of_the_users(machine: Machine) -> None:
+    profile = machine.home / ".config" / "anthropic"
+    profile.mkdir(parents=True)
+    (profile / "active_config").write_text("default")
+    with running_server(saying("Hi."), key="none") as server:
+        ran = machine.run("-p", "hello", server=server, environment={"ANTHROPIC_PROFILE": "default"})
+        assert [request.key_matches for request in server.message_requests] == [True]
+    assert (ran.code, ran.out) == (0, "Hi.\n")
