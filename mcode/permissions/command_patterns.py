@@ -35,9 +35,12 @@ class CommandPattern:
         if line == self.text.strip() or self._matches(line):
             return True
         first = _first_word(self.text)
-        if "*" not in first and any(self._covers(command, first) for command in reach.running(first)):
-            return True
-        return any(self._covers_by_glob(command, first) for command in reach.commands)
+        if "*" in first:
+            return any(self._covers_any_name(command, first) for command in reach.commands)
+        return any(self._covers(command, first) for command in reach.running(first)) or any(
+            fnmatch.fnmatchcase(first.casefold(), command.program) and self._covers(command, first)
+            for command in reach.globbed
+        )
 
     def _covers(self, command: Command, first: str) -> bool:
         """The command's program is that of the pattern: compare the rest."""
@@ -45,23 +48,16 @@ class CommandPattern:
             return False
         return self._matches(" ".join((first, *command.arguments)))
 
-    def _covers_by_glob(self, command: Command, first: str) -> bool:
-        """The pattern's first word has a wildcard, or the command's name is one for the shell to expand."""
-        if "*" in first:
-            beginning = first.partition("*")[0]
-            # A wildcard in front swallows every word before a match, so the whole part is enough.
-            if command.start > 0 and beginning == "":
-                return False
-            return any(
-                self._matches(" ".join((name, *command.arguments)))
-                for name in {command.name, command.program}
-                if name.startswith(beginning)
-            )
-        if command.start > 0 or not any(letter in command.program for letter in "*?["):
+    def _covers_any_name(self, command: Command, first: str) -> bool:
+        """The pattern's first word has a wildcard, so that any program may fit."""
+        beginning = first.partition("*")[0]
+        # A wildcard in front swallows every word before a match, so the whole part is enough.
+        if command.start > 0 and beginning == "":
             return False
-        named = any(letter.isalnum() for letter in command.program)
-        return (
-            named and fnmatch.fnmatchcase(first.casefold(), command.program) and self._covers(command, first)
+        return any(
+            self._matches(" ".join((name, *command.arguments)))
+            for name in {command.name, command.program}
+            if name.startswith(beginning)
         )
 
     def _matches(self, text: str) -> bool:

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 from mcode.call import Origin
 from mcode.config.settings import Problem
 from mcode.errors import UsageError
+from mcode.permissions.book import RuleBook
 from mcode.permissions.explain import explanation
-from mcode.permissions.grants import SessionRules
 from mcode.permissions.limits import never_unasked, not_in_plan, outside_is_blocked
 from mcode.permissions.modes import Mode
 from mcode.permissions.paths import PathPolicy
 from mcode.permissions.permits import Permits
 from mcode.permissions.rules import read_rule
-from mcode.permissions.specifiers import Commands, Files
+from mcode.permissions.specifiers import Files
 from mcode.permissions.subject import Subject
 from mcode.permissions.updates import suggestions
 from mcode.permissions.verdict import Behavior, Proposal, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from mcode.call import Call
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from mcode.tool import Access, Tool, Workspace
 
 __all__ = ["Behavior", "Policy", "Proposal", "Verdict"]
-
-_PRECEDENCE = (Behavior.DENY, Behavior.ASK, Behavior.ALLOW)
 
 
 class Policy:
@@ -48,16 +46,16 @@ class Policy:
         own: Iterable[Path] = (),
         readable: Sequence[Path] = (),
     ) -> None:
-        """`can_bypass`: the session was started with bypassPermissions enabled. `own`: mcode's own directories,
-        protected wherever they are. `readable`: side files of the session, which are read without asking.
+        """`can_bypass`: the session was started with bypassPermissions enabled. `own`: directories of settings
+        and sessions, protected wherever they are. `readable`: side files of the session, which are read without asking.
         """
         self._settings = settings
         self.workspace = workspace
         self.paths = PathPolicy(workspace, own=own, readable=readable)
         self.can_bypass = can_bypass and not settings.disable_bypass
-        self._read, problems = _read_rules((*settings.rules, *cli_rules))
-        self._session = SessionRules(workspace.start)
+        self._book = RuleBook((*settings.rules, *cli_rules), workspace.start)
         self._mode = Mode.DEFAULT
+        problems = self._book.problems
         try:
             self.set_mode(mode)
         except UsageError as error:
@@ -83,12 +81,12 @@ class Policy:
     @property
     def rules(self) -> tuple[Rule, ...]:
         """Every rule in force in order of precedence: deny, ask, allow; the session's own last in each."""
-        return tuple(rule for behavior in _PRECEDENCE for rule in self._all() if rule.behavior is behavior)
+        return tuple(self._book)
 
     @property
     def grants(self) -> tuple[Rule, ...]:
         """The rules of this session alone: the user's answers, and what hooks added."""
-        return tuple(self._session)
+        return self._book.session
 
     def grant(self, rule_text: str, tool: Tool | None = None, *, kept_in: Path | None = None) -> Rule:
         """Allow what a rule covers for the rest of the session; `kept_in` is the file that keeps it longer.
@@ -96,42 +94,45 @@ class Policy:
         Raises ValueError for a rule that cannot be read.
         """
         del tool
-        return self._session.add(rule_text, kept_in=kept_in)
+        return self._book.add(rule_text, Behavior.ALLOW, kept_in)
 
     def add_rule(self, rule_text: str, behavior: Behavior) -> Rule:
         """Add a rule of any behavior for the rest of the session; raises ValueError as `grant` does."""
-        return self._session.add(rule_text, behavior)
+        return self._book.add(rule_text, behavior)
 
     def remove_rule(self, rule_text: str, behavior: Behavior) -> bool:
         """Take back a rule of this session; False where there is none. Rules of files stay."""
-        return self._session.remove(rule_text, behavior)
+        return self._book.remove(rule_text, behavior)
 
     def clear_rules(self, behavior: Behavior) -> None:
         """Take back every rule of this session that has the behavior."""
-        self._session.clear(behavior)
+        self._book.clear(behavior)
 
     def hides(self, tool_name: str) -> Rule | None:
         """The deny rule that takes a tool from the model's view."""
-        return next((rule for rule in self._all() if rule.hides and rule.is_about(tool_name)), None)
+        return next((rule for rule in self._book if rule.hides and rule.is_about(tool_name)), None)
 
     def shows(self, path: Path) -> bool:
-        """True where a tool that walks through directories may show this file without a question of its own."""
+        """True where a search that was permitted may show this file, which it came upon below its directory.
+
+        False for a file that a Read rule denies or asks about, and for a file of secrets that no rule names.
+        """
         place = self.paths.locate(path)
-        if (
-            not (self.paths.inside(place) or self.paths.readable(place))
-            or self.paths.secret(place) is not None
-        ):
-            return False
-        for rule in self._all():
-            if rule.behavior is Behavior.ALLOW or not isinstance(rule.match, Files) or rule.match.editing:
+        named = False
+        for rule in self._book:
+            if not isinstance(rule.match, Files) or rule.match.editing:
                 continue
-            if rule.match.pattern.touches(place, self.workspace):
-                return False
-        return True
+            pattern = rule.match.pattern
+            if rule.behavior is not Behavior.ALLOW:
+                if pattern.touches(place, self.workspace):
+                    return False
+            elif pattern.names_the_file() and pattern.covers(place, self.workspace):
+                named = True
+        return named or self.paths.secret(place) is None
 
     def prepare(self) -> None:
         """Compile all path patterns; worth a thread after the first frame, since a slow library loads."""
-        for rule in self._all():
+        for rule in self._book:
             if isinstance(rule.match, Files):
                 rule.match.pattern.prepare()
 
@@ -176,13 +177,13 @@ class Policy:
             or self._asked_by_rule(subject)
             or _hook_says(hook, Behavior.ASK, hook_reason)
             or _hook_says(hook, Behavior.ALLOW, hook_reason)
-            or Permits(self._read, self.grants, self._mode).judge(subject)
+            or Permits(self._book.about(Behavior.ALLOW, subject), self._mode).judge(subject)
         )
         return self._without_asking(verdict) if verdict.behavior is Behavior.ASK else verdict
 
     def _denied_by_rule(self, subject: Subject) -> Verdict | None:
-        for rule in self._all():
-            if rule.behavior is Behavior.DENY and rule.touches(subject):
+        for rule in self._book.about(Behavior.DENY, subject):
+            if rule.touches(subject):
                 return Verdict(Behavior.DENY, f"denied by the rule {rule.cited}", rule, "rule")
         if self._mode is Mode.BYPASS and subject.command is not None and subject.reach.line.over_limit:
             return self._denied_unread(subject)
@@ -190,17 +191,16 @@ class Policy:
 
     def _denied_unread(self, subject: Subject) -> Verdict | None:
         """A line too long to be read may hide what a rule is about, and this mode would not ask about it."""
-        for rule in self._all():
-            about = isinstance(rule.match, Commands) or rule.is_about(subject.tool, subject.source)
-            if about and rule.behavior is not Behavior.ALLOW:
+        for rule in (*self._book.about(Behavior.DENY, subject), *self._book.about(Behavior.ASK, subject)):
+            if not isinstance(rule.match, Files):
                 why = f"{subject.reach.line.doubt}, so it cannot be compared with the rule {rule.cited}"
                 reason = f"mode bypassPermissions does not run this command: {why}"
                 return Verdict(Behavior.DENY, reason, rule, "rule")
         return None
 
     def _asked_by_rule(self, subject: Subject) -> Verdict | None:
-        for rule in self._all():
-            if rule.behavior is Behavior.ASK and rule.touches(subject):
+        for rule in self._book.about(Behavior.ASK, subject):
+            if rule.touches(subject):
                 return Verdict(Behavior.ASK, f"the rule {rule.cited} asks before such calls", rule, "rule")
         return None
 
@@ -217,10 +217,6 @@ class Policy:
     def _subject(self, call: Call, tool: Tool, access: Access) -> Subject:
         return Subject(tool, call.arguments, access, self.paths)
 
-    def _all(self) -> Iterator[Rule]:
-        yield from self._read
-        yield from self._session
-
 
 def _typed_by_user(call: Call) -> Verdict | None:
     return Verdict(Behavior.ALLOW, "you typed it", kind="user") if call.origin is Origin.USER else None
@@ -235,17 +231,3 @@ def _hook_says(hook: Behavior | None, behavior: Behavior, reason: str) -> Verdic
         Behavior.ALLOW: "a hook allowed it",
     }
     return Verdict(behavior, reason or words[behavior], kind="hook")
-
-
-def _read_rules(texts: Iterable[RuleText]) -> tuple[tuple[Rule, ...], tuple[Problem, ...]]:
-    """Read all rules. An allow rule of a source that may not grant anything is left out, whoever passes it."""
-    rules: list[Rule] = []
-    problems: list[Problem] = []
-    for text in texts:
-        if text.behavior == Behavior.ALLOW and not text.source.trusted:
-            continue
-        rule, found = read_rule(text)
-        problems.extend(found)
-        if rule is not None:
-            rules.append(rule)
-    return tuple(rules), tuple(problems)

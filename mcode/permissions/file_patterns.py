@@ -12,10 +12,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
 
-from mcode.permissions.resolve import is_directory, real_root
+from mcode.permissions.resolve import is_directory, lowered, real_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _BARE_NAME = re.compile(r"[^/]+")
 _ONE_DIRECTORY = re.compile(r"[^/*?\[]+/(?:\*{1,2})?")
-_ANYTHING = "/\0\0"
-"""Below a directory, a name that no file has: only a pattern for everything in there matches it."""
+_NOBODY = "\0\0"
+"""A name that no file has: below a directory, only a pattern for everything in there matches it."""
 
 
 class Anchor(Enum):
@@ -38,9 +38,9 @@ class Anchor(Enum):
     START = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FilePattern:
-    """One pattern, taken apart."""
+    """One pattern, taken apart. (No slots: its compiled forms are kept with it.)"""
 
     anchor: Anchor
     glob: str
@@ -52,39 +52,76 @@ class FilePattern:
 
     def covers(self, place: Place, workspace: Workspace) -> bool:
         """Narrow reading: the path and everything that it leads to through links match."""
-        regexes = _narrow(self.glob, self.anchor is Anchor.START and not self.dotted)
         bases = self._bases(workspace)
-        return all(_covered(spelling, bases, regexes) for spelling in place.spellings)
+        return all(_covered(spelling, bases, self._narrow) for spelling in place.spellings)
 
     def touches(self, place: Place, workspace: Workspace) -> bool:
         """Wide reading: the path, or anything that it leads to through links, matches."""
-        regex = _wide(self.glob, self.anchor is Anchor.START)
-        bases = self._bases(workspace)
-        if self.anchor is Anchor.START:
-            bases = (*bases, *(str(root) for root in workspace.additional))
-            if _BARE_NAME.fullmatch(self.glob):
-                bases = (*bases, "/")
-        return any(_touched(spelling, bases, regex) for spelling in place.spellings)
+        regex = self._wide
+        if regex is None:
+            return True
+        bases = self._wide_bases(workspace)
+        for index, spelling in enumerate(place.folded):
+            outside = self._bare
+            for base in bases:
+                below = _below(spelling, base)
+                if below is None:
+                    continue
+                outside = False
+                if not regex.match(f"{below}/{_NOBODY}" if below else _NOBODY):
+                    continue
+                if regex.match(below) or is_directory(place.spellings[index]):
+                    return True
+            if outside and regex.match(spelling.rpartition("/")[2]):
+                return True
+        return False
 
     def names_the_file(self) -> bool:
         """True where the last segment says which file is meant, not just any."""
-        return self.glob.rstrip("/").rpartition("/")[2].strip("*?") != ""
+        return self._last.strip("*?") != ""
 
     def prepare(self) -> None:
         """Compile both readings now; loads pathspec (about 80 ms the first time)."""
-        _narrow(self.glob, self.anchor is Anchor.START and not self.dotted)
-        _wide(self.glob, self.anchor is Anchor.START)
+        _ = self._narrow, self._wide
+
+    @cached_property
+    def _bare(self) -> bool:
+        """True for a relative pattern of one segment, which counts at any depth."""
+        return self.anchor is Anchor.START and _BARE_NAME.fullmatch(self.glob) is not None
+
+    @cached_property
+    def _last(self) -> str:
+        return self.glob.rstrip("/").rpartition("/")[2]
+
+    @cached_property
+    def _wide(self) -> re.Pattern[str] | None:
+        """None where pathspec cannot read the pattern: that matches everything."""
+        one_directory = self.anchor is Anchor.START and _ONE_DIRECTORY.fullmatch(self.glob)
+        return _compile(("**/" if self._bare or one_directory else "/") + lowered(self.glob), re.IGNORECASE)
+
+    @cached_property
+    def _narrow(self) -> tuple[tuple[re.Pattern[str], bool], ...]:
+        """Each regular expression with whether it descends into a directory that matches."""
+        descends = self._last == "**" or not any(letter in self._last for letter in "*?[")
+        options = [("/" + self.glob, descends)]
+        if self._bare and not self.dotted and self._last != "**":
+            options.append(("**/" + self.glob, False))
+        compiled = [(_compile(pattern, 0), deep) for pattern, deep in options]
+        return tuple((regex, deep) for regex, deep in compiled if regex is not None)
 
     def _bases(self, workspace: Workspace) -> tuple[str, ...]:
-        match self.anchor:
-            case Anchor.ROOT:
-                return ("/",)
-            case Anchor.HOME:
-                return _both_spellings(workspace.home)
-            case Anchor.SOURCE:
-                return _both_spellings(self.base)
-            case Anchor.START:
-                return (str(workspace.start),)
+        if self.anchor is Anchor.ROOT:
+            return ("/",)
+        if self.anchor is Anchor.SOURCE:
+            return _spellings(self.base)
+        return _spellings(workspace.home if self.anchor is Anchor.HOME else workspace.start)
+
+    def _wide_bases(self, workspace: Workspace) -> tuple[str, ...]:
+        """Relative patterns count in every working directory."""
+        bases = _lowered(self._bases(workspace))
+        if self.anchor is Anchor.START and workspace.additional:
+            bases += tuple(base for each in workspace.additional for base in _lowered(_spellings(each)))
+        return bases
 
 
 def read_pattern(text: str, base: Path) -> FilePattern | str:
@@ -133,26 +170,6 @@ def _fault(glob: str) -> str:
     return "a `[` in the pattern is never closed" if bracket else ""
 
 
-@lru_cache(maxsize=2048)
-def _wide(glob: str, relative: bool) -> re.Pattern[str] | None:
-    """The wide reading as a regular expression; None where pathspec cannot read it: that matches everything."""
-    if relative and (_BARE_NAME.fullmatch(glob) or _ONE_DIRECTORY.fullmatch(glob)):
-        return _compile("**/" + glob, re.IGNORECASE)
-    return _compile("/" + glob, re.IGNORECASE)
-
-
-@lru_cache(maxsize=2048)
-def _narrow(glob: str, relative: bool) -> tuple[tuple[re.Pattern[str], bool], ...]:
-    """The narrow reading: regular expressions, each with whether it descends into a matching directory."""
-    last = glob.rstrip("/").rpartition("/")[2]
-    descends = last == "**" or not any(letter in last for letter in "*?[")
-    options = [("/" + glob, descends)]
-    if relative and _BARE_NAME.fullmatch(glob) and last != "**":
-        options.append(("**/" + glob, False))
-    compiled = [(_compile(pattern, 0), deep) for pattern, deep in options]
-    return tuple((regex, deep) for regex, deep in compiled if regex is not None)
-
-
 def _compile(pattern: str, flags: int) -> re.Pattern[str] | None:
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
@@ -167,7 +184,7 @@ def _covered(
     if "\n" in spelling:
         return False
     for base in bases:
-        below = _below(spelling, base, fold=False)
+        below = _below(spelling, base)
         if below is None:
             continue
         for regex, descends in regexes:
@@ -179,34 +196,22 @@ def _covered(
     return False
 
 
-def _touched(spelling: str, bases: tuple[str, ...], regex: re.Pattern[str] | None) -> bool:
-    if regex is None:
-        return True
-    spelling = unicodedata.normalize("NFC", spelling)
-    for base in bases:
-        below = _below(spelling, unicodedata.normalize("NFC", base), fold=True)
-        if below is None:
-            continue
-        if regex.match(below) is not None:
-            return True
-        if regex.match(below + _ANYTHING) is not None and is_directory(spelling):
-            return True
-    return False
-
-
-def _below(path: str, base: str, *, fold: bool) -> str | None:
+def _below(path: str, base: str) -> str | None:
     """The path relative to `base`, empty for `base` itself; None where it lies elsewhere."""
     if base == "/":
         return path[1:]
-    head, rest = path[: len(base)], path[len(base) :]
-    if head != base and not (fold and head.casefold() == base.casefold()):
+    if not path.startswith(base):
         return None
-    if rest == "":
-        return ""
-    return rest[1:] if rest.startswith("/") else None
+    rest = path[len(base) :]
+    return rest[1:] if rest[:1] in ("", "/") else None
 
 
 @lru_cache(maxsize=256)
-def _both_spellings(directory: Path) -> tuple[str, ...]:
-    spelled, resolved = real_root(str(directory)), str(directory.resolve())
-    return (spelled,) if spelled == resolved else (spelled, resolved)
+def _spellings(directory: Path) -> tuple[str, ...]:
+    """A directory as written and as it resolves."""
+    return tuple(dict.fromkeys((real_root(str(directory)), str(directory.resolve()))))
+
+
+@lru_cache(maxsize=256)
+def _lowered(paths: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(lowered, paths)))

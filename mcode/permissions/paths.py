@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.permissions.path_names import protected_part, secret_part
-from mcode.permissions.resolve import identity, is_directory, is_file, locate, parents
+from mcode.permissions.resolve import identity, is_directory, is_file, locate, parents, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,8 +25,9 @@ class PathPolicy:
     def __init__(
         self, workspace: Workspace, *, own: Iterable[Path] = (), readable: Sequence[Path] = ()
     ) -> None:
-        """`own` are mcode's own directories: protected. `readable` are files and directories of the session
-        that lie outside the workspace and may be read without asking."""
+        """`own`: directories of settings and sessions, which are protected. `readable`: files and directories of
+        the session outside the workspace that are read without asking.
+        """
         self.workspace = workspace
         self._own = tuple(str(path.resolve()) for path in own)
         self._readable = tuple(str(path.resolve()) for path in readable)
@@ -40,7 +40,7 @@ class PathPolicy:
         if spelled != place.resolved and self._root_of(spelled) is None and self.inside(place):
             renamed = self._in_terms_of_a_root(spelled)
             if renamed is not None:
-                return replace(place, spellings=(renamed, *place.spellings[1:]))
+                return place_of(place.given, (renamed, *place.spellings[1:]))
         return place
 
     def inside(self, place: Place) -> bool:
@@ -67,7 +67,7 @@ class PathPolicy:
                 return f"`{part}` is protected"
         for base in self._own:
             if _within(place.resolved, base):
-                return f"it lies in mcode's own directory {base}"
+                return f"it lies in the settings directory {base}"
         for base in self._git:
             if _within(place.resolved, base):
                 return f"it lies in the git directory or hooks directory {base}"

@@ -27,9 +27,7 @@ class Permits:
     """Everything that may permit something at this moment."""
 
     rules: Sequence[Rule]
-    """Of settings files and the command line."""
-    session: Sequence[Rule]
-    """Given by the user's answers in this session."""
+    """Allow rules and the session's grants that may be about the call."""
     mode: Mode
 
     def judge(self, subject: Subject) -> Verdict:
@@ -47,13 +45,11 @@ class Permits:
         return next((how for how in answers if how.rule is not None), answers[0])
 
     def _meet(self, need: Need, subject: Subject) -> Verdict | None:
-        for rules, kind, words in (
-            (self.rules, "rule", "the rule"),
-            (self.session, "grant", "your answer, the rule"),
-        ):
-            for rule in rules:
-                if rule.behavior is Behavior.ALLOW and meets(rule, need, subject):
-                    return Verdict(Behavior.ALLOW, f"allowed by {words} {rule.cited}", rule, kind)
+        for rule in self.rules:
+            if meets(rule, need, subject):
+                if rule.granted:
+                    return Verdict(Behavior.ALLOW, f"allowed by your answer: {rule.cited}", rule, "grant")
+                return Verdict(Behavior.ALLOW, f"allowed by the rule {rule.cited}", rule, "rule")
         return self._meet_by_mode(need, subject) or _meet_by_reading(need, subject)
 
     def _meet_by_mode(self, need: Need, subject: Subject) -> Verdict | None:

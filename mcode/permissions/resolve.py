@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
@@ -19,6 +20,8 @@ class Place:
     """The path as the tool names it: absolute, unresolved."""
     spellings: tuple[str, ...]
     """Absolute paths without `.` and `..` that name the place: as given, after each link, resolved (last)."""
+    folded: tuple[str, ...]
+    """The spellings with Unicode composed and in lower case, in which deny and ask rules are compared."""
     fault: str = ""
     """Why the path cannot be resolved; such a call is never let through unasked."""
 
@@ -32,7 +35,7 @@ def locate(path: str, directory: str) -> Place:
     """Resolve `path`, seen from `directory` where it is relative. Opens nothing, raises nothing."""
     given = path if path.startswith("/") else f"{directory}/{path}"
     if "\0" in given:
-        return Place(given, (given.replace("\0", "?"),), "the path contains a NUL character")
+        return place_of(given, (given.replace("\0", "?"),), "the path contains a NUL character")
     spellings = [real_root("/" + os.path.normpath(given).lstrip("/"))]
     current, fault = "/", ""
     rest = [part for part in reversed(given.split("/")) if part not in ("", ".")]
@@ -57,7 +60,17 @@ def locate(path: str, directory: str) -> Place:
         spelled = os.path.normpath("/".join((current, *reversed(rest))))
         spellings.append(real_root("/" + spelled.lstrip("/")))
     passed = tuple(spelling for spelling in dict.fromkeys(spellings) if spelling != current)
-    return Place(given, (*passed, current), fault)
+    return place_of(given, (*passed, current), fault)
+
+
+def place_of(given: str, spellings: tuple[str, ...], fault: str = "") -> Place:
+    """A place from its spellings, the resolved one last."""
+    return Place(given, spellings, tuple(map(lowered, spellings)), fault)
+
+
+def lowered(text: str) -> str:
+    """Composed and in lower case. (Not case-folded: that may change the length.)"""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).lower()
 
 
 def real_root(path: str) -> str:

@@ -47,6 +47,8 @@ class Rule:
     match: Specifier = field(default_factory=Whole)
     malformed: bool = False
     """The text could not be read; the rule restricts more than it says."""
+    granted: bool = False
+    """Added in this session."""
 
     @property
     def place(self) -> str:
@@ -72,9 +74,9 @@ class Rule:
 
     def touches(self, subject: Subject) -> bool:
         """For deny and ask rules: the call, or anything in it, is what the rule is about."""
-        if isinstance(self.match, Files | Commands):
-            return self.match.touches(subject)
-        return self.is_about(subject.tool, subject.source) and self.match.touches(subject)
+        if not isinstance(self.match, (Files, Commands)) and not self.is_about(subject.tool, subject.source):
+            return False
+        return self.match.touches(subject)
 
 
 class _BadRuleError(Exception):

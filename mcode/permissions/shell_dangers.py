@@ -6,13 +6,13 @@ A rough look that rather sees too much. It holds in all modes, `bypassPermission
 from __future__ import annotations
 
 import fnmatch
-import os
+import itertools
 import re
 from typing import TYPE_CHECKING
 
+from mcode.permissions.critical import CriticalPaths
 from mcode.permissions.path_names import PROTECTED_DIRECTORIES, PROTECTED_FILES, folded
 from mcode.permissions.programs import GIT_ONLY_READING, INTERPRETERS, ONLY_READING, REMOVERS, RUNNERS
-from mcode.permissions.resolve import identity, parents
 from mcode.permissions.shell_files import directories_of, plain_path, redirects_of, writes
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ _FIND_TESTS = (
     "-maxd",
 )
 
-_VARIABLE = r"(?:\$[\w@*#?$!-]+|\$\{[^}]*\}|\$\([^()]*\)|`[^`]*`)"
-_VARIABLE_WORD = re.compile(rf"(?P<before>[^$`]*){_VARIABLE}+(?P<after>[^$`]*)")
-_DIRECTLY_UNDER = re.compile(r"/+|/*[^/]*[*?\[][^/]*/*")
 _TOKENS = re.compile(r"[^\w.@%+~*?\[\]-]+")
 _NOT_A_FILE = re.compile(r"-\w*m|--message|--exclude(?:-\w+)?|--ignore(?:-\w+)?")
 
@@ -53,20 +50,33 @@ def removal_of_critical_path(reach: Reach, workspace: Workspace) -> str | None:
     Critical: `/` and what lies directly in it, the home directory, the working directories and their parents,
     everything in any of these, everything directly under a shell variable.
     """
-    directories = directories_of(reach, workspace)
+    removals = dict.fromkeys(_removals(reach))
+    if not removals:
+        return None
+    if len(removals) > WORD_LIMIT:
+        return f"one of more than {WORD_LIMIT} paths"
+    critical = CriticalPaths(reach, workspace)
+    for word, recursive in removals:
+        if critical.includes(word, recursive=recursive):
+            return word or "whatever xargs is given"
+    return None
+
+
+def _removals(reach: Reach) -> Iterator[tuple[str, bool]]:
+    """Each word that a remover gets, and whether it removes directories; an empty word where none is shown."""
     for name in sorted(REMOVERS):
         for command in reach.running(name):
-            for word in _operands(command):
-                if _critical_word(word, _recursive(command), directories, workspace):
-                    return word
+            recursive = _recursive(command)
+            yield from ((word, recursive) for word in _operands(command))
     for command in reach.running("xargs"):
         if _recursive(command) and not REMOVERS.isdisjoint(command.arguments):
-            return "whatever xargs is given"
+            yield "", True
     for command in reach.running("find"):
-        found = _removed_by_find(command, directories, workspace)
-        if found is not None:
-            return found
-    return None
+        removes = "-delete" in command.arguments or not REMOVERS.isdisjoint(command.arguments)
+        # With a test it removes only some of what it finds.
+        if removes and not any(word.startswith(_FIND_TESTS) for word in command.arguments):
+            starts = itertools.takewhile(lambda word: not word.startswith(("-", "(", "!")), command.arguments)
+            yield from ((word, True) for word in starts)
 
 
 def write_to_protected_path(reach: Reach, paths: PathPolicy) -> str | None:
@@ -122,68 +132,6 @@ def _only_reads(command: Command) -> bool:
             return program in ONLY_READING
 
 
-def _critical_word(
-    word: str, recursive: bool, directories: tuple[str, ...] | None, workspace: Workspace
-) -> bool:
-    return any(
-        _critical_option(option, recursive, directories, workspace) for option in _without_braces(word)
-    )
-
-
-def _critical_option(
-    word: str, recursive: bool, directories: tuple[str, ...] | None, workspace: Workspace
-) -> bool:
-    path = plain_path(word, workspace)
-    if path is None:
-        return _critical_variable(word, recursive, workspace)
-    if not path.startswith("/") and directories is None:
-        return recursive
-    directory, _, last = path.rpartition("/")
-    if last in ("*", ".*", "**", "?*", "*.*"):
-        path = directory or ("/" if path.startswith("/") else ".")
-    bases = ("",) if path.startswith("/") else tuple(f"{base}/" for base in directories or ())
-    return any(_is_critical(f"{base}{path}", workspace) for base in bases)
-
-
-def _critical_variable(word: str, recursive: bool, workspace: Workspace) -> bool:
-    """A variable alone may be any path; what has a fixed name below one is not directly under it."""
-    found = _VARIABLE_WORD.fullmatch(word)
-    if found is None:
-        return recursive or word[-1:] in "/*"
-    if found["after"] == "":
-        before = plain_path(found["before"], workspace) or ""
-        return recursive and (before == "" or _is_critical(before, workspace))
-    return _DIRECTLY_UNDER.fullmatch(found["after"]) is not None
-
-
-def _is_critical(path: str, workspace: Workspace) -> bool:
-    guarded = {"/", *parents(str(workspace.home)), *parents(os.path.realpath(workspace.home))}
-    for root in (*workspace.roots, workspace.current):
-        guarded.update(parents(str(root)))
-    names = {folded(each) for each in guarded}
-    identities = {identity(each) for each in guarded} - {None}
-    for spelled in (os.path.normpath(path), os.path.realpath(path)):
-        absolute = "/" + spelled.lstrip("/")
-        if absolute.count("/") == 1 or folded(absolute) in names or identity(absolute) in identities:
-            return True
-    return False
-
-
-def _removed_by_find(
-    command: Command, directories: tuple[str, ...] | None, workspace: Workspace
-) -> str | None:
-    """A critical starting point of a `find` that removes whatever it finds, without any test."""
-    removes = "-delete" in command.arguments or not REMOVERS.isdisjoint(command.arguments)
-    if not removes or any(word.startswith(_FIND_TESTS) for word in command.arguments):
-        return None
-    for word in command.arguments:
-        if word.startswith(("-", "(", "!")):
-            break
-        if _critical_word(word, True, directories, workspace):
-            return word
-    return None
-
-
 def _recursive(command: Command) -> bool:
     return any(
         word == "--recursive" or (re.fullmatch(r"-\w+", word) and "r" in word.lower())
@@ -197,15 +145,6 @@ def _operands(command: Command) -> tuple[str, ...]:
         end = words.index("--")
         return (*(word for word in words[:end] if not word.startswith("-")), *words[end + 1 :])
     return tuple(word for word in words if not word.startswith("-"))
-
-
-def _without_braces(word: str) -> tuple[str, ...]:
-    """The word, and roughly what braces in it expand to."""
-    if "{" not in word or "${" in word:
-        return (word,)
-    before, _, rest = word.partition("{")
-    inner, _, after = rest.rpartition("}")
-    return (word, *(before + piece + after for piece in re.split(r"[{},]", inner)))
 
 
 def _protected_token(word: str) -> str | None:

@@ -46,6 +46,8 @@ _HIDDEN = re.compile(
 _SEPARATORS = re.compile(r"[;&|(){}<>`\n\r\v\f]+|\$\(")
 _PLAIN_VARIABLE = re.compile(r"\$\{\w+\}")
 _REDIRECT = re.compile(r"&>>|&>|<<<|<<-?|<>|<&|>>|>\||>&|<|>")
+_ORDINARY = re.compile(r"[^\s\\'\"$`;&|()<>{]+")
+_ORDINARY_QUOTED = re.compile(r"[^\\\"$`]+")
 _BACKQUOTED = re.compile(r"(?:[^`\\]|\\.)*`", re.DOTALL)
 
 
@@ -74,6 +76,8 @@ class RoughLine:
 
     text: str
     parts: tuple[Part, ...]
+    quoted: tuple[str, ...] = ()
+    """Texts in single quotes that hold a substitution, which some commands carry out all the same."""
     doubt: str = ""
     """Why the reading may have missed something; empty where it is certain."""
 
@@ -86,12 +90,13 @@ class RoughLine:
 def read_line(text: str) -> RoughLine:
     """Read a shell line. Never fails."""
     if len(text) > LENGTH_LIMIT:
-        return RoughLine(text, (), f"it is longer than {LENGTH_LIMIT} characters")
+        return RoughLine(text, (), doubt=f"it is longer than {LENGTH_LIMIT} characters")
     reader = _Reader(text, 0)
     reader.read_commands("")
     reader.end()
     doubt = "it contains control or invisible characters" if _HIDDEN.search(text) else reader.doubt
-    return RoughLine(text, tuple(Part(words, tuple(redirects)) for words, redirects in reader.found), doubt)
+    parts = tuple(Part(words, tuple(redirects)) for words, redirects in reader.found)
+    return RoughLine(text, parts, tuple(reader.quoted), doubt)
 
 
 def fragments(text: str) -> tuple[tuple[str, ...], ...]:
@@ -111,6 +116,7 @@ class _Reader:
         self.depth = depth
         self.found: list[tuple[tuple[str, ...], list[Redirect]]] = []
         """Words and redirects of each part; the text of a here-document is put into its redirect later."""
+        self.quoted: list[str] = []
         self.doubt = ""
         self._documents: list[tuple[list[Redirect], int, str, bool]] = []
         """Here-documents whose text comes after the next newline: where to put it, delimiter, tabs stripped."""
@@ -219,7 +225,11 @@ class _Reader:
         """Commands substituted in a here-document. (A quoted delimiter would forbid them; that is not looked at.)"""
         inner = _Reader(body.replace('"', " ") + '"', self.depth)
         inner.read_double([])
+        self._take(inner)
+
+    def _take(self, inner: _Reader) -> None:
         self.found.extend(inner.found)
+        self.quoted.extend(inner.quoted)
 
     def _ahead(self, text: str) -> bool:
         return self.text.startswith(text, self.position)
@@ -241,8 +251,12 @@ class _Reader:
         return None if word == "" and self.text[begin : self.position].startswith("\\\n") else word
 
     def _read_piece(self, letter: str, value: list[str]) -> None:
-        """Take one character, quotation or substitution of a word."""
-        if letter == "\\":
+        """Take a run of ordinary characters, a quotation or a substitution of a word."""
+        run = _ORDINARY.match(self.text, self.position)
+        if run is not None:
+            value.append(run[0])
+            self.position = run.end()
+        elif letter == "\\":
             following = self.text[self.position + 1 : self.position + 2]
             value.append("" if following == "\n" else following)
             self.position += 2
@@ -250,6 +264,8 @@ class _Reader:
             end = self._find("'", self.position + 1)
             value.append(self.text[self.position + 1 : end])
             self.position = end + 1
+            if "$(" in value[-1] or "`" in value[-1]:
+                self.quoted.append(value[-1])
         elif letter == '"' or self._ahead('$"'):
             self.position += 1 if letter == '"' else 2
             self.read_double(value)
@@ -266,6 +282,11 @@ class _Reader:
 
     def read_double(self, value: list[str]) -> None:
         while self.position < len(self.text):
+            run = _ORDINARY_QUOTED.match(self.text, self.position)
+            if run is not None:
+                value.append(run[0])
+                self.position = run.end()
+                continue
             letter = self.text[self.position]
             if letter == '"':
                 self.position += 1
@@ -292,7 +313,7 @@ class _Reader:
                 return
             inner = _Reader(re.sub(r"\\([`\\$])", r"\1", end[0][:-1]), self.depth)
             inner.read_nested("")
-            self.found.extend(inner.found)
+            self._take(inner)
             self.doubt = self.doubt or inner.doubt
             self.position = end.end()
         else:

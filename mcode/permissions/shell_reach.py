@@ -53,10 +53,19 @@ class Reach:
         self._by_program: dict[str, list[Command]] = defaultdict(list)
         for command in self.commands:
             self._by_program[command.program].append(command)
+        self.globbed = tuple(
+            command for command in self.commands if command.start == 0 and _is_glob(command.program)
+        )
+        """Commands whose name the shell makes out of a pattern, such as `c?rl`."""
 
     def running(self, program: str) -> tuple[Command, ...]:
         """The commands of one program, named with or without its directory."""
         return tuple(self._by_program.get(program.rpartition("/")[2].casefold(), ()))
+
+
+def _is_glob(program: str) -> bool:
+    special = any(letter in program for letter in "*?[")
+    return special and any(letter.isalnum() for letter in program)
 
 
 def _commands(line: RoughLine, depth: int) -> Iterator[Command]:
@@ -67,6 +76,10 @@ def _commands(line: RoughLine, depth: int) -> Iterator[Command]:
             if Command(part.words).program in RUNNERS:
                 yield from _run_by(part, depth)
                 doubtful = doubtful or _reads_commands(part)
+    if depth < STRING_DEPTH:
+        # `test -v`, `let`, `declare` and arithmetic expand such text a second time.
+        for text in line.quoted:
+            yield from _commands(read_line(text), depth + 1)
     if doubtful:
         yield from _each_word(line.text)
 

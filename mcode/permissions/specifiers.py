@@ -50,14 +50,9 @@ class Files:
     """True in a deny rule, where what may not be read may not be written either."""
 
     def touches(self, subject: Subject) -> bool:
-        if self.editing:
-            places = subject.writes + subject.shell_writes
-        else:
-            places = subject.reads + subject.shell_reads
-            if self.denies:
-                places += subject.writes + subject.shell_writes
-        workspace = subject.paths.workspace
-        return any(self.pattern.touches(place, workspace) for place in places)
+        whole = subject.touched if self.denies else subject.shown
+        places = subject.changed if self.editing else whole
+        return any(self.pattern.touches(place, subject.paths.workspace) for place in places)
 
 
 @dataclass(frozen=True, slots=True)

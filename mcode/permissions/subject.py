@@ -47,17 +47,28 @@ class Subject:
         return Reach(read_line(self.command or ""))
 
     @cached_property
-    def shell_reads(self) -> tuple[Place, ...]:
-        """Files that the shell line shows, as far as a rough reading tells."""
-        return files_read(self.reach, self.paths) if self.command else ()
+    def shown(self) -> tuple[Place, ...]:
+        """Places that the tool or its shell line shows, as far as a rough reading tells."""
+        return self.reads + (files_read(self.reach, self.paths) if self.command else ())
 
     @cached_property
-    def shell_writes(self) -> tuple[Place, ...]:
-        """Files that the shell line redirects into."""
-        return files_written(self.reach, self.paths) if self.command else ()
+    def changed(self) -> tuple[Place, ...]:
+        """Places that the tool changes or its shell line redirects into."""
+        return self.writes + (files_written(self.reach, self.paths) if self.command else ())
+
+    @cached_property
+    def touched(self) -> tuple[Place, ...]:
+        """Places that are shown or changed."""
+        return self.shown + self.changed
 
     def _locate(self, paths: tuple[Path, ...]) -> tuple[Place, ...]:
-        return tuple(self.paths.locate(path) for path in paths)
+        """Each place once: a tool names a link's target beside the link, which knows it already."""
+        places = [self.paths.locate(path) for path in paths]
+        return tuple(
+            place
+            for index, place in enumerate(places)
+            if not any(set(place.spellings) <= set(other.spellings) for other in places[:index])
+        )
 
 
 def _host(domain: str | None) -> str | None:

@@ -1,0 +1,94 @@
+"""All rules in force, arranged so that a call is compared only with those that can be about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mcode.config.settings import RuleText, Source
+from mcode.permissions.rules import read_rule
+from mcode.permissions.specifiers import Commands, Files
+from mcode.permissions.verdict import Behavior
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from mcode.config.settings import Problem
+    from mcode.permissions.rules import Rule
+    from mcode.permissions.subject import Subject
+
+
+class RuleBook:
+    """Rules of settings files and the command line, which stay; and rules of the session, which come and go."""
+
+    def __init__(self, texts: Iterable[RuleText], start: Path) -> None:
+        """An allow rule of a source that may not grant anything is left out, whoever passes it."""
+        self._start = start
+        self.session: tuple[Rule, ...] = ()
+        """The user's answers in this session, and rules that hooks added."""
+        kept: list[Rule] = []
+        problems: list[Problem] = []
+        for text in texts:
+            if text.behavior == Behavior.ALLOW and not text.source.trusted:
+                continue
+            rule, found = read_rule(text)
+            problems.extend(found)
+            if rule is not None:
+                kept.append(rule)
+        self._kept = tuple(kept)
+        self.problems = tuple(problems)
+        self._chosen: dict[tuple[Behavior, str, str, bool], tuple[Rule, ...]] = {}
+
+    def __iter__(self) -> Iterator[Rule]:
+        """Every rule, in order of precedence: deny, ask, allow; the session's own last in each."""
+        every = (*self._kept, *self.session)
+        for behavior in (Behavior.DENY, Behavior.ASK, Behavior.ALLOW):
+            yield from (rule for rule in every if rule.behavior is behavior)
+
+    def about(self, behavior: Behavior, subject: Subject) -> tuple[Rule, ...]:
+        """The rules of one behavior that may be about such a call, in order of precedence."""
+        key = (behavior, subject.tool, subject.source, subject.command is not None)
+        found = self._chosen.get(key)
+        if found is None:
+            found = tuple(rule for rule in self if rule.behavior is behavior and _may_concern(rule, subject))
+            self._chosen[key] = found
+        return found
+
+    def add(self, text: str, behavior: Behavior, kept_in: Path | None = None) -> Rule:
+        """Put a rule of the session into force. `kept_in` is the file that keeps it longer, for display.
+
+        Raises ValueError with the reason where the rule is malformed or would have no effect.
+        """
+        source = Source("local" if kept_in else "session", kept_in, self._start, trusted=True)
+        rule, problems = read_rule(RuleText(text, str(behavior), source))
+        if rule is None or rule.malformed:
+            raise ValueError(problems[0].text)
+        rule = replace(rule, granted=True)
+        if rule not in self.session:
+            self._replace((*self.session, rule))
+        return rule
+
+    def remove(self, text: str, behavior: Behavior) -> bool:
+        """Take a rule of the session back; False where there is none of this text."""
+        wanted = (text.strip(), behavior)
+        rest = tuple(rule for rule in self.session if (rule.text, rule.behavior) != wanted)
+        removed = len(rest) < len(self.session)
+        self._replace(rest)
+        return removed
+
+    def clear(self, behavior: Behavior) -> None:
+        """Take back every rule of the session that has the behavior."""
+        self._replace(tuple(rule for rule in self.session if rule.behavior is not behavior))
+
+    def _replace(self, session: tuple[Rule, ...]) -> None:
+        self.session = session
+        self._chosen.clear()
+
+
+def _may_concern(rule: Rule, subject: Subject) -> bool:
+    if isinstance(rule.match, Files):
+        return True
+    if isinstance(rule.match, Commands):
+        return subject.command is not None
+    return rule.is_about(subject.tool, subject.source)
