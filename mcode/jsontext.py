@@ -80,8 +80,8 @@ def kind_of(value: JsonValue) -> str:
 
 def _check_depth(value: JsonValue) -> None:
     level: list[JsonValue] = [value]
-    for _ in range(DEPTH_LIMIT + 1):
-        level = [child for parent in level for child in _children(parent)]
+    for _ in range(DEPTH_LIMIT):
+        level = [child for parent in level for child in _children(parent) if isinstance(child, (dict, list))]
         if not level:
             return
     raise JsonError(f"nested deeper than {DEPTH_LIMIT} levels")

@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mcode.session.store import SessionStore
-
 from mcode.config.load import load_settings
 from mcode.config.memory_files import Memory
 from mcode.config.places import Places
@@ -17,6 +15,7 @@ from mcode.events import ApprovalRequested, ToolFinished
 from mcode.masking import Masker
 from mcode.model.script import parse_script
 from mcode.model.scripted import ScriptedClient
+from mcode.session.store import SessionStore
 from mcode.wiring.endpoint import Endpoint
 from mcode.wiring.options import Options
 from mcode.wiring.workbench import Workbench
@@ -41,16 +40,16 @@ def use(tool: str, identifier: str = "", /, **arguments: Any) -> dict[str, Any]:
 
 
 def turns(*replies: Any) -> dict[str, Any]:
-    """A script: text, one block, or a list of blocks a turn."""
+    """A script: for each turn a text, one block, a list of blocks, or a whole reply."""
+    return {"turns": [{"reply": _reply(given)} for given in replies]}
 
-    def reply(given: Any) -> Any:
-        if isinstance(given, str) or (isinstance(given, dict) and "type" not in given):
-            return given
-        blocks = given if isinstance(given, list) else [given]
-        calls = any(isinstance(block, dict) and block.get("type") == "tool_use" for block in blocks)
-        return {"blocks": blocks, "stop_reason": "tool_use" if calls else "end_turn"}
 
-    return {"turns": [{"reply": reply(given)} for given in replies]}
+def _reply(given: Any) -> Any:
+    if isinstance(given, str) or ("type" not in given and not isinstance(given, list)):
+        return given
+    blocks: list[Any] = [given] if isinstance(given, dict) else given
+    calls = any(block["type"] == "tool_use" for block in blocks if not isinstance(block, str))
+    return {"blocks": blocks, "stop_reason": "tool_use" if calls else "end_turn"}
 
 
 @dataclass(slots=True)

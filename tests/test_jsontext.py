@@ -31,6 +31,7 @@ def test_s_01_what_is_not_one_strict_object_is_refused_with_the_reason(text: str
 
 def test_a_hundred_levels_are_read() -> None:
     assert jsontext.parse("[" * 100 + "]" * 100)
+    assert jsontext.parse('{"a":' * 100 + "1" + "}" * 100)
 
 
 def test_writing_keeps_the_order_of_keys_and_the_text_as_it_is() -> None:

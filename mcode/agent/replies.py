@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mcode.events import (
     AnswerSuperseded,
@@ -109,7 +109,7 @@ class ModelCaller:
         if stop_reason == "max_tokens":
             return self._cut_at_limit(message)
         if stop_reason == "refusal":
-            details = message.get("stop_details") or {}
+            details = cast("JsonObject", message.get("stop_details") or {})
             why = details.get("explanation") or details.get("category") or "no reason was given"
             self._keep(message, complete=False, problem="the model refused")
             # Sent again, the same history would be refused again: the turn is taken out of it.

@@ -56,7 +56,7 @@ def _restore_inside(value: JsonValue, schema: JsonObject, path: str, notes: list
     if isinstance(value, list) and isinstance(schema.get("items"), dict):
         items = cast("list[JsonValue]", value)
         return [_restore(item, schema["items"], f"{path}[{i}]", notes) for i, item in enumerate(items)]
-    return value
+    return cast("JsonValue", value)
 
 
 def _types(schema: JsonObject) -> tuple[str, ...]:

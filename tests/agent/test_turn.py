@@ -62,7 +62,7 @@ async def test_an_answer_that_is_cut_again_and_again_ends_the_turn(tmp_path: Pat
 
 
 async def test_a_refused_message_is_told_and_not_sent_again(tmp_path: Path) -> None:
-    refusal = {
+    refusal: dict[str, Any] = {
         "blocks": [],
         "stop_reason": "refusal",
         "stop_details": {"category": "cyber", "explanation": "not this one"},
