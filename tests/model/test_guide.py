@@ -25,9 +25,11 @@ async def test_whatever_comes_first_is_welcomed_by_a_script_that_says_so_and_loo
     assert session.call == ("Glob", {"pattern": "*"})
     words = await session.give(LISTING)
     assert "3 files: `src.py`, `README.md`, `notes.txt`" in words
-    assert "script" not in words
+    assert words.endswith("a script, not a model.)")
     assert "`next`" in words
     assert session.call is None
+    await session.say("next")
+    assert "script" not in await session.give("1\t# Parser")
 
 
 async def test_the_whole_tour_goes_step_by_step_and_leaves_nothing_behind() -> None:

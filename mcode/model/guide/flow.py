@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.model.script import RequestView, Result
 
+SIGNATURE = "(I am mcode's offline guide: a script, not a model.)"
+
 GO_ON = "\n\nType `next` to go on."
 
 
@@ -47,6 +49,9 @@ class Flow:
 
     def say(self, words: str) -> Reply:
         """Say something; the turn ends with it."""
+        if self.view.turns == 1 and not self.begins:
+            # A run that shows only the last words, as `-p` does, has not shown the introduction.
+            words = f"{words}\n\n{SIGNATURE}"
         return reply(self._opened(words))
 
     def trouble(self, unchanged: str) -> str:
