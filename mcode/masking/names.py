@@ -21,6 +21,8 @@ class Strength(IntEnum):
     """`password`, `secret`: a secret, however plain its value looks."""
 
 
+_NAME_LIMIT = 128
+
 _IN_ENVIRONMENT = r"(?i)key|token|secret|passw|passphrase|pwd\b|_pwd|credential"
 
 _PASSWORDS = frozenset({"password", "passwd", "passwort", "passphrase", "pwd", "secret", "passcode"})
@@ -74,6 +76,8 @@ def _words_of(name: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def strength_of_name(name: str) -> Strength:
     """How surely the value that stands under `name` is a secret."""
+    if len(name) > _NAME_LIMIT or "/" in name or name.count(" ") > 2:
+        return Strength.NONE  # a path or a sentence
     words = _words_of(name)
     if not words or words[-1] in _DESCRIBING:
         return Strength.NONE
