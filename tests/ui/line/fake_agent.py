@@ -7,7 +7,9 @@ import json
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
 
 from mcode.call import Call, Origin, Outcome, Status
 from mcode.catalog.catalog import Catalog
@@ -57,12 +59,15 @@ class Look(Tool):
 
     name = "Look"
     description = "Looks at something."
-    input_schema: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {"path": {"type": "string"}},
-        "required": ["path"],
-    }
 
+    def __init__(self) -> None:
+        self.input_schema = {
+            "type": "object",
+            "properties": {"path": {"type": "string"}},
+            "required": ["path"],
+        }
+
+    @override
     async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
         raise NotImplementedError
 

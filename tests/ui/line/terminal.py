@@ -6,6 +6,7 @@ The programs are forked from a process that has everything imported, so that a t
 from __future__ import annotations
 
 import fcntl
+import importlib
 import json
 import multiprocessing
 import os
@@ -17,7 +18,7 @@ import termios
 import time
 from typing import TYPE_CHECKING, Any
 
-import pyte
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +58,9 @@ class Terminal:
         self.log_file.touch()
         self.columns = columns
         self.written = b""
-        self._display = pyte.HistoryScreen(columns, rows, history=20_000)
-        self._stream = pyte.ByteStream(self._display)
+        emulator: Any = importlib.import_module("pyte")  # has no types
+        self._display = emulator.HistoryScreen(columns, rows, history=20_000)
+        self._stream = emulator.ByteStream(self._display)
         self.descriptor, self._slave = pty.openpty()
         self._set_size(columns, rows)
         variables = {
@@ -190,6 +192,7 @@ class Terminal:
             assert time.monotonic() < end, f"waited in vain for {what}:\n{self}"
             assert alive or met(), f"ended before {what}:\n{self}"
 
+    @override
     def __str__(self) -> str:
         return "\n".join(self.everything()).rstrip()
 

@@ -1,0 +1,80 @@
+"""The rows around the prompt."""
+
+from __future__ import annotations
+
+from mcode.call import Call, Outcome, Status
+from mcode.events import (
+    HookRan,
+    HookStarted,
+    Ledger,
+    ModeChanged,
+    QueueChanged,
+    RequestStarted,
+    RetryScheduled,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from mcode.tool import Preview
+from mcode.ui.line.live import LiveArea
+
+
+def rows(area: LiveArea, tail: str = "", width: int = 80) -> list[str]:
+    return [row.text for row in area.rows(tail, width)]
+
+
+def test_nothing_stands_there_while_nothing_runs() -> None:
+    area = LiveArea("m", "default")
+    assert rows(area) == []
+    assert not area.active
+
+
+def test_running_calls_show_their_last_progress_and_go_when_they_end() -> None:
+    area = LiveArea("m", "default")
+    call = Call("c", "Bash", {})
+    area.receive(TurnStarted(1, "x"))
+    area.receive(ToolStarted(call, Preview("make")))
+    area.receive(ToolProgress("c", "compiling b.c"))
+    assert rows(area) == ["  ...     Bash  make  0 s  compiling b.c", "* working 0:00   Esc interrupts"]
+    area.receive(ToolFinished(Outcome(call, Status.OK, "")))
+    area.receive(TurnFinished(1, "end"))
+    assert rows(area) == []
+
+
+def test_a_retry_counts_down_and_says_how_to_stop_it() -> None:
+    area = LiveArea("m", "default")
+    area.receive(TurnStarted(1, "x"))
+    area.receive(RetryScheduled(3, 10, 8.0, "overloaded", 529))
+    assert rows(area) == ["* try 3 of 10 in 8 s: 529 overloaded   Esc stops"]
+    area.receive(RequestStarted(1, 3))
+    assert rows(area) == ["* working 0:00   Esc interrupts"]
+
+
+def test_a_running_hook_is_named() -> None:
+    area = LiveArea("m", "default")
+    area.receive(HookStarted("h", "PreToolUse", "guard.py"))
+    assert rows(area) == ["* hook guard.py   Esc interrupts"]
+    area.receive(HookRan("h", "PreToolUse", "guard.py", "success"))
+    assert rows(area) == []
+
+
+def test_the_queue_shows_three_and_the_number_of_the_rest() -> None:
+    area = LiveArea("m", "default")
+    area.receive(QueueChanged(("a", "b", "c", "d", "e")))
+    assert rows(area) == ["  queued 1:  a", "  queued 2:  b", "  queued 3:  c", "  +2"]
+
+
+def test_the_unfinished_line_shows_its_last_rows() -> None:
+    area = LiveArea("m", "default")
+    assert rows(area, "x" * 100, width=10) == ["x" * 10] * 6
+
+
+def test_the_status_row_gives_the_figures_of_the_last_request_and_shrinks_with_the_terminal() -> None:
+    area = LiveArea("some-model", "default")
+    area.receive(ModeChanged("plan"))
+    area.receive(Ledger(2500, 1500, 20_500, 37_000, 200_000, cost=0.42))
+    assert area.status(100).text == " some-model  plan  ctx 30% [def 2.5k msg 22.0k res 37.0k]  $0.42"
+    assert area.status(70).text == " some-model  plan  ctx 30%  $0.42"
+    assert area.status(50).text == " plan  ctx 30%  $0.42"
