@@ -75,7 +75,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, database=None)
 @given(
     words=st.text(min_size=1, max_size=200),
     arguments=st.dictionaries(st.text(max_size=8), JSON_VALUES, max_size=4),
