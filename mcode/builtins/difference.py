@@ -6,6 +6,8 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from mcode.builtins.common_ends import common_beginning, common_ending
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -30,8 +32,8 @@ class Difference:
 
 def compare(old: str | None, new: str, name: str) -> Difference:
     """The difference from `old` (None: no file) to `new`, with `name` in the head of the diff."""
-    old_lines = split_lines(old or "")
-    new_lines = split_lines(new)
+    before, region = _changed_region(old or "", new)
+    old_lines, new_lines = split_lines(region[0]), split_lines(region[1])
     steps = _steps(old_lines, new_lines)
     changes = [step for step in steps if step[0] != "equal"]
     removed = sum(step[2] - step[1] for step in changes)
@@ -39,7 +41,7 @@ def compare(old: str | None, new: str, name: str) -> Difference:
     if not changes:
         return Difference("", 0, 0)
     head = [f"--- {'/dev/null' if old is None else name}", f"+++ {name}"]
-    body = [line for hunk in _hunks(steps) for line in _hunk_lines(hunk, old_lines, new_lines)]
+    body = [line for hunk in _hunks(steps) for line in _hunk_lines(hunk, old_lines, new_lines, before)]
     return Difference("\n".join((*head, *body)) + "\n", added, removed)
 
 
@@ -50,33 +52,27 @@ def split_lines(text: str) -> list[str]:
     return [line + "\n" for line in lines] + ([last] if last else [])
 
 
+def _changed_region(old: str, new: str) -> tuple[int, tuple[str, str]]:
+    """The parts of two texts that hold every change and the lines around, and how many lines come before.
+
+    Large texts mostly agree; only these parts are split into lines.
+    """
+    start = common_beginning(old, new)
+    kept = common_ending(old, new, min(len(old), len(new)) - start)
+    start = old.rfind("\n", 0, start) + 1
+    for _ in range(CONTEXT):
+        start = old.rfind("\n", 0, max(0, start - 1)) + 1
+    for _ in range(CONTEXT + 1):
+        newline = old.find("\n", len(old) - kept) if kept else -1
+        kept = len(old) - newline - 1 if newline >= 0 else 0
+    return old.count("\n", 0, start), (old[start : len(old) - kept], new[start : len(new) - kept])
+
+
 def _steps(old: Sequence[str], new: Sequence[str]) -> list[_Step]:
-    """How the old lines become the new ones; only the region that differs is compared line by line."""
-    shorter = min(len(old), len(new))
-    start = _equal_until(zip(old, new, strict=False))
-    ending = _equal_until(zip(reversed(old), reversed(new), strict=False))
-    ending = min(ending, shorter - start)
-    old_end, new_end = len(old) - ending, len(new) - ending
-    steps: list[_Step] = [("equal", 0, start, 0, start)] if start else []
-    if old_end - start + new_end - start > COMPARED_LINES:
-        steps.append(("replace", start, old_end, start, new_end))
-    else:
-        matcher = difflib.SequenceMatcher(None, old[start:old_end], new[start:new_end])
-        steps += [
-            (tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in matcher.get_opcodes()
-        ]
-    if ending:
-        steps.append(("equal", old_end, len(old), new_end, len(new)))
-    return steps
-
-
-def _equal_until(pairs: Iterable[tuple[str, str]]) -> int:
-    count = 0
-    for one, other in pairs:
-        if one != other:
-            break
-        count += 1
-    return count
+    """How the old lines become the new ones."""
+    if len(old) + len(new) > COMPARED_LINES:
+        return [("replace", 0, len(old), 0, len(new))]
+    return list(difflib.SequenceMatcher(None, old, new).get_opcodes())
 
 
 def _hunks(steps: list[_Step]) -> Iterator[list[_Step]]:
@@ -99,9 +95,9 @@ def _hunks(steps: list[_Step]) -> Iterator[list[_Step]]:
         yield hunk
 
 
-def _hunk_lines(hunk: list[_Step], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+def _hunk_lines(hunk: list[_Step], old: Sequence[str], new: Sequence[str], before: int) -> Iterator[str]:
     first, last = hunk[0], hunk[-1]
-    yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@"
+    yield f"@@ -{_range(first[1], last[2], before)} +{_range(first[3], last[4], before)} @@"
     for tag, a, b, c, d in hunk:
         if tag == "equal":
             yield from _marked(" ", old[a:b])
@@ -119,8 +115,8 @@ def _marked(mark: str, lines: Iterable[str]) -> Iterator[str]:
             yield "\\ No newline at end of file"
 
 
-def _range(start: int, end: int) -> str:
+def _range(start: int, end: int, before: int) -> str:
+    """Lines of a hunk as the head of a hunk has them; `before` lines come before the region."""
     length = end - start
-    if length == 1:
-        return str(start + 1)
-    return f"{start + 1 if length else start},{length}"
+    first = before + start + (1 if length else 0)
+    return str(first) if length == 1 else f"{first},{length}"

@@ -97,9 +97,9 @@ def _creation(path: Path, content: str, replacement: Replacement) -> Plan:
 
 
 def _edit(path: Path, content: Content, replacement: Replacement) -> Plan:
-    starts = _find(path, content.text, replacement)
-    lines = [line_of(content.text, start) for start in starts[:NAMED_PLACES]]
-    where = f"at line {lines[0]}" if len(starts) == 1 else f"at {len(starts)} places"
+    text = content.text
+    starts = _find(path, text, replacement)
+    where = f"at line {line_of(text, starts[0])}" if len(starts) == 1 else f"at {len(starts)} places"
     note = content.encoding.note
     return Plan(splice(content, replacement, starts), f"edited {where}", (note,) if note else ())
 

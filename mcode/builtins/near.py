@@ -13,18 +13,20 @@ from mcode.builtins.window import CUT_MARK
 from mcode.text import show_control
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 NEAR_PLACES = 5
 """Near places that are named at most."""
 EXPLAINED_LIMIT = 2_000_000
-"""Characters of a text that is looked through for every cause; Python stands still for longer ones."""
+"""Characters of the longest text that is looked through for every cause."""
 SEARCHED_LINES = 100_000
 """Lines of the file that are searched for near places."""
 _COMPARED_LINES = 10_000
 _ALIKE = 0.75
 """Share of characters in common from which two lines count as alike."""
 _SHOWN_LINES = 10
+_BLOCK = 1 << 15
+"""Characters that are changed at once."""
 _SHOWN_WIDTH = 200
 
 _LOOK_ALIKES = str.maketrans(
@@ -65,9 +67,9 @@ def _line_numbers(text: str, old: str) -> tuple[str, list[int]]:
 
 def _escapes(text: str, old: str) -> tuple[str, list[int]]:
     """The escape of a control character, as Read shows it, taken for the file's own text."""
-    if "\\" not in old and "\u2039" not in old:
+    if "\u2039" not in old:
         return "", []
-    visible = show_control(text)
+    visible = _in_blocks(show_control, text)
     if visible == text or old not in visible:
         return "", []
     cause = (
@@ -77,8 +79,7 @@ def _escapes(text: str, old: str) -> tuple[str, list[int]]:
 
 
 def _normalisation(text: str, old: str) -> tuple[str, list[int]]:
-    composed_text = unicodedata.normalize("NFC", text)
-    composed_old = unicodedata.normalize("NFC", old)
+    composed_text, composed_old = _in_blocks(_composed, text), _composed(old)
     if (composed_text == text and composed_old == old) or composed_old not in composed_text:
         return "", []
     cause = (
@@ -89,24 +90,44 @@ def _normalisation(text: str, old: str) -> tuple[str, list[int]]:
 
 
 def _look_alikes(text: str, old: str) -> tuple[str, list[int]]:
-    plain_text = unicodedata.normalize("NFC", text).translate(_LOOK_ALIKES)
-    plain_old = unicodedata.normalize("NFC", old).translate(_LOOK_ALIKES)
+    plain_text, plain_old = _in_blocks(_plain, text), _plain(old)
     index = plain_text.find(plain_old)
     if index < 0:
         return "", []
-    there = unicodedata.normalize("NFC", text)[index : index + len(plain_old)]
-    given = unicodedata.normalize("NFC", old)
-    pairs = Counter((ours, theirs) for ours, theirs in zip(given, there, strict=False) if ours != theirs)
+    there = _in_blocks(_composed, text)[index : index + len(plain_old)]
+    differing = (
+        (ours, theirs) for ours, theirs in zip(_composed(old), there, strict=False) if ours != theirs
+    )
+    pairs = dict.fromkeys(differing)
     named = "; ".join(f"the file has {_name(theirs)} for {_name(ours)}" for ours, theirs in list(pairs)[:4])
     cause = f"Non-breaking spaces, typographic quotes or dashes differ: {named}."
     return cause, _lines(plain_text, plain_old)
 
 
 def _letter_case(text: str, old: str) -> tuple[str, list[int]]:
-    small_text, small_old = text.lower(), old.lower()
+    small_text, small_old = _in_blocks(str.lower, text), old.lower()
     if small_old not in small_text:
         return "", []
     return "The letter case differs.", _lines(small_text, small_old)
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _plain(text: str) -> str:
+    return _composed(text).translate(_LOOK_ALIKES)
+
+
+def _in_blocks(change: Callable[[str], str], text: str) -> str:
+    """Change a text some lines at a time, so that other threads get their turn between."""
+    blocks: list[str] = []
+    position = 0
+    while position < len(text):
+        end = text.find("\n", position + _BLOCK) + 1 or len(text)
+        blocks.append(change(text[position:end]))
+        position = end
+    return "".join(blocks)
 
 
 def _name(character: str) -> str:
@@ -125,7 +146,7 @@ def _list_lines(lines: list[int]) -> str:
 
 def _near_lines(text: str, old: str) -> list[int]:
     """First lines of the places that share most lines with `old`, blanks aside; else lines that are alike."""
-    file_lines = [_folded(line) for line in text.split("\n")[:SEARCHED_LINES]]
+    file_lines = [_folded(line) for line in text.split("\n", SEARCHED_LINES)[:SEARCHED_LINES]]
     wanted: dict[str, list[int]] = {}
     for offset, line in enumerate(old.split("\n")):
         if folded := _folded(line):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from mcode.builtins.content import binary_kind, decode, without_surrogates
-from mcode.builtins.difference import split_lines
+from mcode.builtins.content import binary_kind, without_surrogates
+from mcode.builtins.file_part import FilePart, count_lines, cut_part, read_large
 from mcode.builtins.file_tool import FileTool
 from mcode.builtins.handles import SIZE_LIMIT, open_directory, open_regular, read_at_most
-from mcode.builtins.large_file import read_part
 from mcode.builtins.refusal import RefusalError, explain
 from mcode.builtins.suggestions import similar_names
 from mcode.builtins.window import Window, show_lines
@@ -28,26 +26,6 @@ if TYPE_CHECKING:
 
 DATA_LIMIT = 16 * 1024 * 1024
 """Characters of text that a program gets."""
-_PROBE = 4_096
-"""Bytes from which the encoding of a large file is told; an even number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What was read of a file."""
-
-    lines: list[str]
-    """The lines asked for, without their ends."""
-    ends_open: bool
-    """True where the last of them has no line end."""
-    total: int | None
-    """Lines of the whole file; None where it is too large to be counted."""
-    size: int
-    """Bytes of the whole file."""
-    truncated: bool = False
-    """True where lines that were asked for are missing for size."""
-    note: str = ""
-    """What is to be said of the encoding."""
 
 
 class Read(FileTool):
@@ -88,7 +66,7 @@ class Read(FileTool):
 
 def _read(
     target: Path, path: Path, first: int, limit: int | None, files: FileState, workspace: Workspace
-) -> Part:
+) -> FilePart:
     try:
         with open_directory(target.parent) as directory:
             opened = open_regular(directory, target.name)
@@ -99,7 +77,7 @@ def _read(
                 raw = read_at_most(descriptor, SIZE_LIMIT + 1)
                 _require_text(raw, path, status.st_size)
                 if len(raw) > SIZE_LIMIT:
-                    return _part_of_large(descriptor, path, first, limit, status.st_size)
+                    return _reached(read_large(descriptor, path, first, limit, DATA_LIMIT), path, first)
             finally:
                 os.close(descriptor)
     except FileNotFoundError:
@@ -107,39 +85,16 @@ def _read(
     except OSError as error:
         raise explain(error, "Reading", path, "") from None
     files.remember(target, raw)
-    return _part_of_small(raw, path, first, limit)
+    return _reached(cut_part(raw, first, limit), path, first)
 
 
-def _part_of_small(raw: bytes, path: Path, first: int, limit: int | None) -> Part:
-    content = decode(raw)
-    lines = content.text.split("\n")
-    ends_open = lines[-1] != ""
-    if not ends_open:
-        lines.pop()
-    total = len(lines)
-    _require_reached(path, first, total)
-    wanted = lines[first - 1 : None if limit is None else first - 1 + limit]
-    reaches_end = first - 1 + len(wanted) == total
-    return Part(wanted, ends_open and reaches_end, total, len(raw), note=content.encoding.note)
-
-
-def _part_of_large(descriptor: int, path: Path, first: int, limit: int | None, size: int) -> Part:
-    if decode(os.pread(descriptor, _PROBE, 0)).encoding.codec.startswith("utf-16"):
+def _reached(part: FilePart, path: Path, first: int) -> FilePart:
+    """The part, if the file has so many lines. Raises RefusalError otherwise."""
+    if part.total is not None and first > max(part.total, 1):
         raise RefusalError(
-            f"{path} is UTF-16 text of {size:,} bytes, too large to be shown. Use Bash to look into it."
+            f"{path} has {part.total:,} lines, so there is nothing from line {first:,} on. Use a smaller offset."
         )
-    part = read_part(descriptor, first, limit, DATA_LIMIT)
-    if part.total is not None:
-        _require_reached(path, first, part.total)
-    note = f"The file has {size:,} bytes; Edit and Write take files up to {SIZE_LIMIT:,}."
-    return Part(part.lines, part.ends_open, part.total, size, part.truncated, note)
-
-
-def _require_reached(path: Path, first: int, total: int) -> None:
-    if first > max(total, 1):
-        raise RefusalError(
-            f"{path} has {total:,} lines, so there is nothing from line {first:,} on. Use a smaller offset."
-        )
+    return part
 
 
 def _require_text(raw: bytes, path: Path, size: int) -> None:
@@ -156,17 +111,15 @@ def _missing(path: Path, workspace: Workspace) -> RefusalError:
     return RefusalError(f"{path} does not exist. {advice}")
 
 
-def _present(part: Part, first: int) -> ToolResult:
+def _present(part: FilePart, first: int) -> ToolResult:
     """The numbered lines for the model, and everything for a program."""
-    window = show_lines(part.lines, first)
-    text = "\n".join(part.lines) + ("" if part.ends_open or not part.lines else "\n")
-    is_cut = part.truncated or len(text) > DATA_LIMIT
-    text = without_surrogates(text[:DATA_LIMIT])
+    window = show_lines(part.text, first)
+    text = without_surrogates(part.text[:DATA_LIMIT])
     data: JsonObject = {
         "text": text,
-        "lines": len(split_lines(text)),
+        "lines": count_lines(text),
         "total_lines": part.total,
-        "truncated": is_cut,
+        "truncated": part.truncated or len(part.text) > DATA_LIMIT,
     }
     return ToolResult(
         text=without_surrogates(window.text) if window.shown else "(the file is empty)",
@@ -176,9 +129,9 @@ def _present(part: Part, first: int) -> ToolResult:
     )
 
 
-def _notes(part: Part, window: Window, first: int) -> list[str]:
+def _notes(part: FilePart, window: Window, first: int) -> list[str]:
     notes: list[str] = []
-    if window.shown < len(part.lines) or part.truncated:
+    if window.shown < count_lines(part.text) or part.truncated:
         total = f"{part.total:,}" if part.total is not None else "an unknown number"
         last = first + window.shown - 1
         notes.append(

@@ -6,6 +6,7 @@ import bisect
 import re
 from dataclasses import dataclass
 
+from mcode.builtins.common_ends import common_beginning, common_ending
 from mcode.builtins.content import Content, encode, require_encodable
 
 
@@ -57,16 +58,8 @@ def splice(content: Content, replacement: Replacement, starts: list[int]) -> byt
 
 def _common_ends(old: str, new: str) -> tuple[int, int]:
     """Lengths of the beginning and of the ending that two texts share, without overlap."""
-    prefix = _length_in_common(old, new)
-    return prefix, _length_in_common(old[prefix:][::-1], new[prefix:][::-1])
-
-
-def _length_in_common(one: str, other: str) -> int:
-    """Characters that two texts have in common at their beginning."""
-    for length, (ours, theirs) in enumerate(zip(one, other, strict=False)):
-        if ours != theirs:
-            return length
-    return min(len(one), len(other))
+    prefix = common_beginning(old, new)
+    return prefix, common_ending(old, new, min(len(old), len(new)) - prefix)
 
 
 class _Exact:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mcode.text import show_control
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LINE_LIMIT = 2_000
 """Lines shown at once."""
@@ -34,12 +30,15 @@ class Window:
     """True where control characters are shown as escapes."""
 
 
-def show_lines(lines: Sequence[str], first: int) -> Window:
-    """Number lines (given without line ends) from `first`, as far as the limits allow."""
+def show_lines(text: str, first: int) -> Window:
+    """Number the lines of a text from `first`, as far as the limits allow."""
+    lines = text.split("\n", LINE_LIMIT)[:LINE_LIMIT]
+    if lines[-1] == "" and text.count("\n") < LINE_LIMIT:
+        lines.pop()
     shown: list[str] = []
     size = cut = 0
     escaped = False
-    for number, line in enumerate(lines[:LINE_LIMIT], first):
+    for number, line in enumerate(lines, first):
         visible = line[:WIDTH_LIMIT]
         if len(line) > WIDTH_LIMIT:
             visible = f"{visible}{CUT_MARK} the first {WIDTH_LIMIT:,} of {len(line):,} characters\u203a"

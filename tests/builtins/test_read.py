@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcode.builtins import large_file
+from mcode.builtins import file_part
 from mcode.builtins.handles import SIZE_LIMIT
 from mcode.builtins.read import DATA_LIMIT, Read
 from mcode.call import FailureKind
@@ -185,25 +185,20 @@ async def test_e_10_a_file_too_large_to_be_taken_whole_is_read_in_parts(session:
 
 @pytest.mark.parametrize(
     ("first", "limit", "expected"),
-    [
-        (1, None, ["a", "bb", "", "cc"]),
-        (2, 2, ["bb", ""]),
-        (4, 9, ["cc"]),
-        (3, 1, [""]),
-        (1, 1, ["a"]),
-    ],
+    [(1, None, "a\nbb\n\ncc"), (2, 2, "bb\n\n"), (4, 9, "cc"), (3, 1, "\n"), (1, 1, "a\n"), (5, None, "")],
 )
-def test_parts_of_large_files_are_right_at_every_border(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, limit: int | None, expected: list[str]
+def test_parts_are_the_same_from_memory_and_from_disk_whatever_the_size_of_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, limit: int | None, expected: str
 ) -> None:
     path = tmp_path / "f"
     path.write_text("a\nbb\n\ncc")
+    assert file_part.cut_part(path.read_bytes(), first, limit).text == expected
     for chunk in range(1, 10):
-        monkeypatch.setattr(large_file, "_CHUNK", chunk)
+        monkeypatch.setattr(file_part, "_CHUNK", chunk)
         descriptor = os.open(path, os.O_RDONLY)
-        part = large_file.read_part(descriptor, first, limit, 1_000)
+        part = file_part.read_large(descriptor, path, first, limit, 1_000)
         os.close(descriptor)
-        assert part.lines == expected
+        assert part.text == expected
         assert part.total == 4
         assert not part.truncated
 

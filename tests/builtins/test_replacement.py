@@ -187,13 +187,15 @@ class Flipper(threading.Thread):
                 return
             except OSError:
                 self.made += 1
-                self.place.rename(self.place.with_name(f"made-{self.made}"))
+                with contextlib.suppress(OSError):  # the write has taken it back already
+                    self.place.rename(self.place.with_name(f"made-{self.made}"))
 
     def __enter__(self) -> Flipper:
         self.start()
         return self
 
     def __exit__(self, *error: object) -> None:
+        assert self.is_alive(), "the directory was not flipped to the end"
         self.ending.set()
         self.join()
 
