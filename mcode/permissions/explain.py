@@ -62,14 +62,15 @@ def parse_call_text(text: str) -> tuple[str, JsonObject]:
         )
     tool = names.canonical_name(found[1])
     content = (found[2] if found[2] is not None else found[3] or "").strip()
+    main = _MAIN_ARGUMENT.get(tool)
     if content.startswith("{"):
         try:
             return tool, jsontext.parse_object(content)
         except jsontext.JsonError as error:
-            raise UsageError(f"The arguments of {tool} are not a JSON object: {error}.") from None
+            if tool != "Bash":  # a shell line may begin so
+                raise UsageError(f"The arguments of {tool} are not a JSON object: {error}.") from None
     if content == "":
         return tool, {}
-    main = _MAIN_ARGUMENT.get(tool)
     if main is None:
         raise UsageError(f'The arguments of {tool} are written as a JSON object: {tool} {{"name": "value"}}.')
     if tool == "WebFetch":

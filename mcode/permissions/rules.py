@@ -54,7 +54,7 @@ class Rule:
     def place(self) -> str:
         """Where the rule stands, for people."""
         if self.source.path is None:
-            return "this session" if self.source.scope == "session" else str(self.source)
+            return "this session" if self.source.scope == "session" else self.source.name
         return f"{self.source.path}, line {self.line}" if self.line is not None else str(self.source.path)
 
     @property

@@ -79,9 +79,8 @@ class VerdictLog:
         """What the call is about: the shell line or the arguments, in words or as a hash."""
         command = call.arguments.get("command")
         text = command if isinstance(command, str) else jsontext.canonical(call.arguments)
-        masked = self._masker.mask(text)
-        if len(masked) <= TEXT_LIMIT:
-            return {"text": masked}
+        if len(text) <= TEXT_LIMIT:
+            return {"text": self._masker.mask(text)}
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         return {"sha256": digest, "characters": len(text)}
 

@@ -1,0 +1,447 @@
+"""The order of a decision: hooks, deny, ask, allow, grants, mode; and what each mode does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mcode.call import Call, Origin
+from mcode.config.settings import Settings
+from mcode.errors import UsageError
+from mcode.permissions.modes import Mode, bypass_refusal, in_sandbox, next_mode, parse_mode, resumed_mode
+from mcode.permissions.verdict import Behavior
+from tests.permissions.conftest import STRENGTH, TOOLS, House
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+READ, EDIT, WRITE = "Read /w/src/a.py", "Edit /w/src/a.py", "Write /w/src/new.py"
+OUTSIDE, SECRET, RUN = "Edit /h/other/a", "Read /w/.env", "Bash(make test)"
+FETCH, MCP = "WebFetch(https://example.com/)", "mcp__gh__get_issue {}"
+
+TABLE = {
+    Mode.DEFAULT: {
+        READ: "allow",
+        EDIT: "ask",
+        WRITE: "ask",
+        OUTSIDE: "ask",
+        SECRET: "ask",
+        RUN: "ask",
+        FETCH: "ask",
+        MCP: "ask",
+    },
+    Mode.ACCEPT_EDITS: {
+        READ: "allow",
+        EDIT: "allow",
+        WRITE: "allow",
+        OUTSIDE: "ask",
+        SECRET: "ask",
+        RUN: "ask",
+        FETCH: "ask",
+        MCP: "ask",
+    },
+    Mode.PLAN: {
+        READ: "allow",
+        EDIT: "deny",
+        WRITE: "deny",
+        OUTSIDE: "deny",
+        SECRET: "ask",
+        RUN: "deny",
+        FETCH: "ask",
+        MCP: "ask",
+    },
+    Mode.DONT_ASK: {
+        READ: "allow",
+        EDIT: "deny",
+        WRITE: "deny",
+        OUTSIDE: "deny",
+        SECRET: "deny",
+        RUN: "deny",
+        FETCH: "deny",
+        MCP: "deny",
+    },
+    Mode.BYPASS: {
+        READ: "allow",
+        EDIT: "allow",
+        WRITE: "allow",
+        OUTSIDE: "allow",
+        SECRET: "allow",
+        RUN: "allow",
+        FETCH: "allow",
+        MCP: "allow",
+    },
+}
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_each_mode_without_rules(house: House, mode: Mode) -> None:
+    assert {call: house.outcome((), call, mode=mode) for call in TABLE[mode]} == TABLE[mode]
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_tools_that_only_touch_the_session_always_run_unless_a_rule_says_otherwise(
+    house: House, mode: Mode
+) -> None:
+    for call in ("TodoWrite {}", "AskUserQuestion {}"):
+        assert house.outcome((), call, mode=mode) == "allow"
+    assert house.outcome(("deny TodoWrite",), "TodoWrite {}", mode=mode) == "deny"
+    assert house.outcome(("ask TodoWrite",), "TodoWrite {}", mode=mode) == (
+        "deny" if mode is Mode.DONT_ASK else "ask"
+    )
+
+
+def test_plan_mode_sends_the_model_to_its_plan_and_no_rule_or_hook_lifts_it(house: House) -> None:
+    verdict = house.decide(("allow Edit(**)",), EDIT, mode=Mode.PLAN, hook=Behavior.ALLOW)
+    assert (verdict.behavior, verdict.kind) == (Behavior.DENY, "mode")
+    assert "present your plan" in verdict.reason
+    assert house.outcome(("allow Bash(ls)",), "Bash(ls)", mode=Mode.PLAN) == "deny"
+
+
+ACCEPTED = (
+    "mkdir -p src/new/dir",
+    "touch a.txt",
+    "rm a.txt",
+    "rm -rf src",
+    "rmdir a",
+    "mv a.txt src/b.txt",
+    "cp -r src copy",
+)
+NOT_ACCEPTED = (
+    "mkdir /h/x",
+    "rm ../x",
+    "rm -rf .",
+    "rm *",
+    "cp a.txt ~/x",
+    "cp a.txt $X",
+    "touch a.txt; ls",
+    "touch a.txt && touch b.txt",
+    "touch 'a b'",
+    "mv .git x",
+    "mv x .mcp.json",
+    "rm .env",
+    "touch out/x",
+    "touch nested/.git/x",
+    "rm -rf nested",
+    "cp -r nested elsewhere",
+    "cp -rT a b",
+    "mv -t a b",
+    "cp src/. b",
+    "cp -r src/ b",
+    "mkdir -m 777 x",
+    "rm",
+    "rm -rf",
+    "ls",
+    "sed -i s/a/b/ a.txt",
+    "/bin/rm a.txt",
+    "rm\ta.txt",
+    "touch x\n",
+)
+
+
+def test_accept_edits_runs_plain_file_commands_inside_the_workspace(house: House) -> None:
+    for line in ACCEPTED:
+        assert house.outcome((), f"Bash({line})", mode=Mode.ACCEPT_EDITS) == "allow", line
+        assert house.outcome((), f"Bash({line})") == "ask", line
+
+
+@pytest.mark.parametrize("line", NOT_ACCEPTED)
+def test_accept_edits_asks_about_every_other_command(house: House, line: str) -> None:
+    (house.start / "out").symlink_to(house.home / "other")
+    (house.start / "nested/.git").mkdir(parents=True)
+    call = Call("c", "Bash", {"command": line})
+    access = TOOLS["Bash"].access(call.arguments, house.workspace())
+    assert house.policy(mode=Mode.ACCEPT_EDITS).decide(call, TOOLS["Bash"], access).behavior is Behavior.ASK
+
+
+def test_accept_edits_does_not_trust_a_program_that_lies_in_the_workspace(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = house.start / "bin/touch"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(fake.parent))
+    assert house.outcome((), "Bash(touch a.txt)", mode=Mode.ACCEPT_EDITS) == "ask"
+
+
+def test_deny_wins_over_ask_and_ask_over_allow_wherever_they_stand(house: House) -> None:
+    allow, ask, deny = "allow Edit(src/**)", "ask Edit(src/*.py)", "deny Edit(src/a.py)"
+    assert house.outcome((allow, ask, deny), EDIT) == "deny"
+    assert house.outcome((allow, ask), EDIT) == "ask"
+    assert house.outcome((allow,), EDIT) == "allow"
+    assert [str(rule.behavior) for rule in house.policy(allow, ask, deny).rules] == ["deny", "ask", "allow"]
+
+
+def test_an_ask_rule_asks_in_every_mode_and_nothing_is_offered_to_remember(house: House) -> None:
+    for mode in (Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.BYPASS):
+        verdict = house.decide(("ask Edit",), EDIT, mode=mode, hook=Behavior.ALLOW)
+        assert (verdict.behavior, verdict.kind, verdict.proposals) == (Behavior.ASK, "rule", ())
+
+
+def test_every_reason_names_the_rule_and_its_place(house: House) -> None:
+    place = f"{house.start}/settings.json, line 3"
+    for rule, call in (("deny Edit(src/**)", EDIT), ("ask Edit(src/**)", EDIT), ("allow Edit(src/**)", EDIT)):
+        verdict = house.decide((rule,), call)
+        assert f"`Edit(src/**)` ({place})" in verdict.reason
+        assert verdict.rule is not None
+        assert verdict.rule.line == 3
+
+
+def test_rules_of_the_command_line_say_so(house: House) -> None:
+    verdict = house.policy(house.rule("allow Edit(src/**)", "cli")).decide(*house.call(EDIT))
+    assert verdict.reason == "allowed by the rule `Edit(src/**)` (the command line)"
+
+
+@pytest.mark.parametrize(
+    ("hook", "rules", "call", "outcome"),
+    [
+        (Behavior.ALLOW, (), EDIT, "allow"),
+        (Behavior.ALLOW, ("ask Edit",), EDIT, "ask"),
+        (Behavior.ALLOW, ("deny Edit(src/**)",), EDIT, "deny"),
+        (Behavior.ALLOW, (), "Edit /w/.git/config", "ask"),
+        (Behavior.ALLOW, (), "Bash(rm -rf /)", "ask"),
+        (Behavior.ASK, ("allow Edit(src/**)",), EDIT, "ask"),
+        (Behavior.ASK, ("deny Edit(src/**)",), EDIT, "deny"),
+        (Behavior.ASK, (), READ, "ask"),
+        (Behavior.DENY, ("allow Edit(src/**)",), EDIT, "deny"),
+        (Behavior.DENY, (), READ, "deny"),
+        (None, ("allow Edit(src/**)",), EDIT, "allow"),
+    ],
+)
+def test_p_16_a_hook_saves_the_question_and_lifts_nothing(
+    house: House, hook: Behavior | None, rules: Sequence[str], call: str, outcome: str
+) -> None:
+    assert house.outcome(rules, call, hook=hook) == outcome
+
+
+def test_a_hooks_question_is_put_in_bypass_mode_too(house: House) -> None:
+    assert house.outcome((), EDIT, mode=Mode.BYPASS, hook=Behavior.ASK) == "ask"
+    assert house.outcome((), EDIT, mode=Mode.DONT_ASK, hook=Behavior.ALLOW) == "allow"
+
+
+def test_what_a_tool_itself_demands_is_asked_in_every_mode(house: House) -> None:
+    verdict = house.decide(("allow mcp__gh",), MCP, mode=Mode.BYPASS, must_ask="the server demands an answer")
+    assert (verdict.behavior, verdict.reason) == (Behavior.ASK, "the server demands an answer")
+    assert house.outcome((), MCP, mode=Mode.DONT_ASK, must_ask="x") == "deny"
+
+
+def test_what_the_user_typed_runs_unless_a_deny_rule_or_a_hook_forbids_it(house: House) -> None:
+    verdict = house.typed(("ask Bash(git push *)",), "!git push", mode=Mode.PLAN)
+    assert (verdict.behavior, verdict.reason, verdict.kind) == (Behavior.ALLOW, "you typed it", "user")
+    assert house.typed(("deny Bash(git push *)",), "!git push").behavior is Behavior.DENY
+    call = house.call("!ls", origin=Origin.USER)
+    assert house.policy().decide(*call, hook=Behavior.DENY, hook_reason="no").reason == "no"
+
+
+def test_deny_instead_of_prompting_denies_what_would_be_asked(house: House) -> None:
+    policy = house.policy(settings=replace(Settings(), deny_instead_of_prompting=True))
+    verdict = policy.decide(*house.call(RUN))
+    assert verdict.behavior is Behavior.DENY
+    assert "denyInsteadOfPrompting" in verdict.reason
+    assert policy.decide(*house.call(READ)).behavior is Behavior.ALLOW
+
+
+def test_a_grant_counts_until_it_is_taken_back(house: House) -> None:
+    policy = house.policy("ask Edit(/docs/**)")
+    policy.grant("Edit(/src/**)")
+    verdict = policy.decide(*house.call(EDIT))
+    assert (verdict.behavior, verdict.kind) == (Behavior.ALLOW, "grant")
+    assert verdict.reason == "allowed by your answer: `Edit(/src/**)` (this session)"
+    assert [rule.text for rule in policy.grants] == ["Edit(/src/**)"]
+    policy.grant("Edit(/docs/**)")
+    assert policy.decide(*house.call("Edit /w/docs/a")).behavior is Behavior.ASK
+    assert policy.remove_rule("Edit(/src/**)", Behavior.ALLOW)
+    assert policy.decide(*house.call(EDIT)).behavior is Behavior.ASK
+    assert not policy.remove_rule("Edit(/src/**)", Behavior.ALLOW)
+
+
+def test_a_grant_that_is_kept_in_a_file_names_the_file(house: House) -> None:
+    policy = house.policy()
+    rule = policy.grant("Bash(make test)", TOOLS["Bash"], kept_in=house.start / ".mcode/settings.local.json")
+    assert rule.place == f"{house.start}/.mcode/settings.local.json"
+    assert policy.decide(*house.call(RUN)).behavior is Behavior.ALLOW
+
+
+def test_a_grant_that_means_nothing_is_refused(house: House) -> None:
+    for text in ("Bash(x", "*", "Write(src/**)"):
+        with pytest.raises(ValueError, match="rule"):
+            house.policy().grant(text)
+
+
+def test_bypass_is_entered_only_where_it_was_enabled_at_the_start(house: House) -> None:
+    house.can_bypass = False
+    policy = house.policy(mode=Mode.BYPASS)
+    assert policy.mode is Mode.DEFAULT
+    assert "--dangerously-skip-permissions" in policy.problems[-1].text
+    policy.set_mode(Mode.PLAN)
+    with pytest.raises(UsageError, match="The mode stays plan"):
+        policy.set_mode(Mode.BYPASS)
+    house.can_bypass = True
+    forbidden = house.policy(settings=replace(Settings(), disable_bypass=True))
+    with pytest.raises(UsageError, match="disableBypassPermissionsMode"):
+        forbidden.set_mode(Mode.BYPASS)
+
+
+def test_bypass_is_refused_for_root_outside_a_sandbox() -> None:
+    refusal = bypass_refusal(disabled=False, user_id=0, sandboxed=False)
+    assert refusal is not None
+    assert "IS_SANDBOX=1" in refusal
+    assert bypass_refusal(disabled=False, user_id=0, sandboxed=True) is None
+    assert bypass_refusal(disabled=False, user_id=1000, sandboxed=False) is None
+    assert "disableBypassPermissionsMode" in (
+        bypass_refusal(disabled=True, user_id=1000, sandboxed=True) or ""
+    )
+    assert in_sandbox({"IS_SANDBOX": "1"})
+    assert not in_sandbox({"IS_SANDBOX": "0"})
+
+
+def test_names_of_modes() -> None:
+    assert parse_mode("manual") == (Mode.DEFAULT, None)
+    assert parse_mode(" AcceptEdits ") == (Mode.ACCEPT_EDITS, None)
+    mode, notice = parse_mode("auto")
+    assert mode is Mode.DEFAULT
+    assert notice is not None
+    with pytest.raises(ValueError, match="acceptEdits"):
+        parse_mode("yolo")
+
+
+def test_the_cycle_of_modes() -> None:
+    def cycle(*, can_bypass: bool) -> list[Mode]:
+        modes = [Mode.DEFAULT]
+        while len(modes) < 5:
+            modes.append(next_mode(modes[-1], can_bypass=can_bypass))
+        return modes
+
+    assert cycle(can_bypass=False)[1:4] == [Mode.ACCEPT_EDITS, Mode.PLAN, Mode.DEFAULT]
+    assert cycle(can_bypass=True)[1:] == [Mode.ACCEPT_EDITS, Mode.PLAN, Mode.BYPASS, Mode.DEFAULT]
+    assert next_mode(Mode.DONT_ASK, can_bypass=True) is Mode.DEFAULT
+    assert [resumed_mode(mode) for mode in Mode] == [
+        Mode.DEFAULT,
+        Mode.ACCEPT_EDITS,
+        Mode.DEFAULT,
+        Mode.DONT_ASK,
+        Mode.DEFAULT,
+    ]
+
+
+def test_a_hooks_condition_is_a_rule_and_counts_where_it_cannot_be_read(house: House) -> None:
+    policy = house.policy()
+    call = house.call("Bash(cd x && git push)")
+    assert policy.matches(house.rule("ask Bash(git push *)"), *call)
+    assert not policy.matches(house.rule("ask Bash(git pull *)"), *call)
+    assert policy.matches(house.rule("ask Bash(git pull"), *call)
+    assert policy.matches(house.rule("ask "), *call)
+    assert not policy.matches(house.rule("ask Edit"), *call)
+
+
+RULES = st.sampled_from(
+    [
+        f"{behavior} {rule}"
+        for behavior in ("allow", "ask", "deny")
+        for rule in (
+            "Bash",
+            "Bash(rm *)",
+            "Bash(ls)",
+            "Bash(git push *)",
+            "Bash(rm",
+            "Edit",
+            "Edit(src/**)",
+            "Edit(**)",
+            "Edit(/docs/**)",
+            "Read",
+            "Read(.env)",
+            "Read(~/notes/*)",
+            "Write(src/**)",
+            "mcp__gh",
+            "mcp__gh__get_*",
+            "mcp__*",
+            "*",
+            "WebFetch(domain:*.com)",
+            "Bash(run_in_background:true)",
+            "",
+            "(",
+            "nonsense here",
+            "TodoWrite",
+        )
+    ]
+)
+CALLS = st.sampled_from(
+    [
+        READ,
+        EDIT,
+        WRITE,
+        OUTSIDE,
+        SECRET,
+        RUN,
+        FETCH,
+        MCP,
+        "TodoWrite {}",
+        "Bash(ls)",
+        "Bash(rm x; ls)",
+        "Bash(rm -rf /)",
+        "Edit /w/.git/x",
+        "Edit /w/docs/a",
+        "Read /h/notes/a",
+        f"Bash(echo {'x' * 10_001})",
+        "Bash(cat .env)",
+    ]
+)
+ORIGINS = st.sampled_from(list(Origin))
+HOOKS = st.sampled_from([None, *Behavior])
+
+
+@settings(
+    max_examples=400,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.lists(RULES, max_size=5), RULES, CALLS, st.sampled_from(list(Mode)), ORIGINS, HOOKS)
+def test_p_10_adding_a_deny_rule_never_makes_a_verdict_weaker(
+    house: House, rules: list[str], added: str, text: str, mode: Mode, origin: Origin, hook: Behavior | None
+) -> None:
+    call: tuple[Any, ...] = house.call(text, origin=origin)
+    deny = f"deny {added.partition(' ')[2]}"
+    before = house.policy(*rules, mode=mode).decide(*call, hook=hook)
+    after = house.policy(*rules, deny, mode=mode).decide(*call, hook=hook)
+    assert STRENGTH[after.behavior] >= STRENGTH[before.behavior], (before, after)
+    ask = f"ask {added.partition(' ')[2]}"
+    asked = house.policy(*rules, ask, mode=mode).decide(*call, hook=hook)
+    assert STRENGTH[asked.behavior] >= STRENGTH[before.behavior], (before, asked)
+
+
+@settings(
+    max_examples=200,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.lists(RULES, max_size=6), CALLS, st.sampled_from(list(Mode)), HOOKS)
+def test_every_verdict_has_a_reason_and_the_same_question_gets_the_same_answer(
+    house: House, rules: list[str], text: str, mode: Mode, hook: Behavior | None
+) -> None:
+    policy = house.policy(*rules, mode=mode)
+    verdict = policy.decide(*house.call(text), hook=hook)
+    assert verdict.reason
+    assert policy.decide(*house.call(text), hook=hook) == verdict
+    assert mode is not Mode.DONT_ASK or verdict.behavior is not Behavior.ASK
+
+
+def test_reading_in_the_workspace_is_decided_quickly(house: House) -> None:
+    """Thousands of calls come from one program; the limit is ten times what it takes on a slow machine."""
+    import time
+
+    rules = [f"deny Read(secret{number}/**)" for number in range(20)]
+    rules += [f"allow Bash(command{number} *)" for number in range(20)]
+    policy = house.policy(*rules)
+    policy.prepare()
+    call = house.call(READ)
+    policy.decide(*call)
+    began = time.process_time()
+    for _ in range(200):
+        policy.decide(*call)
+    assert (time.process_time() - began) / 200 < 0.003
