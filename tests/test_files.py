@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 
 def add_rule(rule: str) -> Callable[[JsonObject], JsonObject]:
     def change(present: JsonObject) -> JsonObject:
-        return {**present, "rules": [*present.get("rules", []), rule]}
+        return {**present, "rules": [*rules_of(present), rule]}
 
     return change
 
 
+def rules_of(value: JsonObject) -> list[object]:
+    return value.get("rules") or []
+
+
 def count_on(present: JsonObject) -> JsonObject:
-    rules: list[int] = present.get("rules", [])
+    rules = rules_of(present)
     return {"rules": [*rules, len(rules)]}
 
 
@@ -149,14 +153,14 @@ def test_j_06_a_kill_during_an_update_loses_no_rule_that_was_added(tmp_path: Pat
                 )
                 os.write(report, b".")
 
-        before = len(json.loads(path.read_text())["rules"]) if path.exists() else 0
+        before = len(rules_of(json.loads(path.read_text()))) if path.exists() else 0
         child = in_child(add_for_ever)
         os.close(report)
         time.sleep(chance.uniform(0.01, 0.05))
         kill(child)
         with os.fdopen(added, "rb") as acknowledged:
             count = len(acknowledged.read())
-        rules = json.loads(path.read_text())["rules"] if path.exists() else []
+        rules = rules_of(json.loads(path.read_text())) if path.exists() else []
         assert rules == list(range(len(rules)))
         assert before + count <= len(rules) <= before + count + 1
 
