@@ -108,9 +108,11 @@ async def _interactive(options: Options) -> int:
         )
         loop = asyncio.get_running_loop()
         loop.call_later(0.2, _preload_sdk)
+        pruning = asyncio.create_task(bench.prune())
         try:
             return await app.run()
         finally:
+            pruning.cancel()
             await bench.endpoint.client.close()
 
 

@@ -6,20 +6,13 @@ import asyncio
 import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from mcode.config.load import load_settings
-from mcode.config.memory_files import Memory
-from mcode.config.places import Places
 from mcode.events import ApprovalRequested, ToolFinished
-from mcode.masking import Masker
 from mcode.model.script import parse_script
 from mcode.model.scripted import ScriptedClient
-from mcode.session.store import SessionStore
-from mcode.wiring.endpoint import Endpoint
-from mcode.wiring.options import Options
-from mcode.wiring.workbench import Workbench
 from tests.prefixes import check_prefixes
+from tools.local_session import local_workbench
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -28,10 +21,10 @@ if TYPE_CHECKING:
     from mcode.agent.agent import Agent
     from mcode.call import Outcome
     from mcode.events import Event, TurnFinished
+    from mcode.wiring.options import Options
+    from mcode.wiring.workbench import Workbench
 
 E = TypeVar("E")
-
-MODEL = "scripted-1"
 
 
 def use(tool: str, identifier: str = "", /, **arguments: Any) -> dict[str, Any]:
@@ -47,7 +40,7 @@ def turns(*replies: Any) -> dict[str, Any]:
 def _reply(given: Any) -> Any:
     if isinstance(given, str) or ("type" not in given and not isinstance(given, list)):
         return given
-    blocks: list[Any] = [given] if isinstance(given, dict) else given
+    blocks = cast("list[Any]", given if isinstance(given, list) else [given])
     calls = any(block["type"] == "tool_use" for block in blocks if not isinstance(block, str))
     return {"blocks": blocks, "stop_reason": "tool_use" if calls else "end_turn"}
 
@@ -112,31 +105,10 @@ async def stage(
 
     `settings` are the user's. Every request of the session is checked to extend the one before.
     """
-    home, project = directory / "home", directory / "project"
-    home.mkdir(exist_ok=True)
-    project.mkdir(exist_ok=True)
-    nowhere = (directory / "managed", directory / "managed-too")
-    places = Places(home=home, state=home / ".mcode", claude=home / ".claude", managed=nowhere)
-    if settings is not None:
-        places.state.mkdir(exist_ok=True)
-        places.settings_file.write_text(json.dumps(settings))
-    options = options or Options()
-    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), **(environment or {})}
     client = ScriptedClient(parse_script(script, "test"))
-    masker = Masker(environment)
-    bench = Workbench(
-        options=options,
-        environment=environment,
-        places=places,
-        start=project.resolve(),
-        settings=load_settings(places, project.resolve(), flag=options.settings),
-        endpoint=Endpoint(client, MODEL),
-        masker=masker,
-        store=SessionStore(places.project_directory(project.resolve()), masker),
-        memory=Memory(project.resolve(), home),
-    )
+    bench = local_workbench(directory, client, settings=settings, options=options, environment=environment)
     agent = await bench.open_agent(source, reference)
-    opened = Stage(agent, bench, client, project)
+    opened = Stage(agent, bench, client, bench.start)
     agent.events.subscribe(opened.events.append)
     try:
         if start:

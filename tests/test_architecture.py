@@ -28,7 +28,8 @@ ROWS = (
     ("ui",),
     ("wiring",),
     ("start",),
-    ("cli", "__main__"),
+    ("cli",),
+    ("__main__",),
 )
 """Rooms from the bottom up. A room imports from rows beneath it only."""
 

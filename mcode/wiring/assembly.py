@@ -180,7 +180,7 @@ class Assembly:
             caller=caller,
             meter=meter,
             loop=loop,
-            notices=(*bench.notices(self._policy.problems), *self._opening),
+            notices=(*bench.notices(self._session.id, self._policy.problems), *self._opening),
             shutdown=self._shut_down,
         )
         return Agent(parts, options.model or conversation.model or endpoint.model)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcode.agent.agent import Agent
     from mcode.config.places import Places
     from mcode.config.settings import Problem, Settings
+    from mcode.files import Holder
     from mcode.session.store import OpenSession
     from mcode.wiring.endpoint import Endpoint
     from mcode.wiring.options import Options
@@ -54,6 +55,9 @@ class Workbench:
         is no such session, StorageError where it cannot be opened or written.
         """
         session = self._open_session(source, reference)
+        if not session.journal.records:
+            body = {"id": session.id, "cwd": str(self.start), "version": __version__}
+            session.journal.append("session", body)
         self.memory = await asyncio.to_thread(
             load_memory, self.places, self.start, self.settings.claude_md_excludes
         )
@@ -85,13 +89,18 @@ class Workbench:
             reference = latest.id
         return self.store.fork(reference) if source == "fork" else self.store.open(reference)
 
-    def notices(self, found: Sequence[Problem]) -> tuple[Notice, ...]:
+    def notices(self, session: str, found: Sequence[Problem]) -> tuple[Notice, ...]:
         """What the user should be told at the start of a session; `found` are problems of its own."""
         problems = [problem for problem in (*self.settings.problems, *found) if problem.severity != "info"]
         return (
             *(Notice(problem.message, problem.severity) for problem in problems),
             *(Notice(text) for text in (*self.memory.notices, *self.endpoint.notices)),
+            *(Notice(_neighbour(other, holder)) for other, holder in self.store.others(session)),
         )
+
+    async def prune(self) -> None:
+        """Remove sessions that are older than the settings keep them, in a thread."""
+        await asyncio.to_thread(self.store.prune, self.settings.cleanup_period_days)
 
 
 async def prepare(options: Options, *, interactive: bool) -> Workbench:
@@ -110,7 +119,7 @@ async def prepare(options: Options, *, interactive: bool) -> Workbench:
         settings=settings,
         endpoint=endpoint,
         masker=masker,
-        store=SessionStore(places.project_directory(start), masker),
+        store=SessionStore(places.project_directory(start), masker, durable=settings.own.sync != "relaxed"),
         memory=Memory(start, places.home),
     )
 
@@ -129,3 +138,10 @@ def working_directory() -> Path:
             f"The directory {error.filename} cannot be read. Nothing was started; start mcode in one that can."
         ) from None
     return start
+
+
+def _neighbour(session: str, holder: Holder) -> str:
+    return (
+        f"Another session is open in this folder: {session[:8]}, {holder.describe()}. Each keeps its own record; files that "
+        "both change are guarded, but look out for each other's work."
+    )
