@@ -126,8 +126,8 @@ def test_j_06_twenty_processes_that_add_one_rule_each_make_twenty_rules(tmp_path
     path = tmp_path / "settings.local.json"
     path.write_text('{"rules": [], "unknown": {"kept": true}}')
 
-    def add(number: int) -> Callable[[], None]:
-        return lambda: update_json(path, add_rule(f"rule {number}")) and None
+    def add(number: int) -> Callable[[], object]:
+        return lambda: update_json(path, add_rule(f"rule {number}"))
 
     children = [in_child(add(number)) for number in range(20)]
     assert [exit_code(child) for child in children] == [0] * 20
