@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mcode.config.settings import RuleText, Source
+from mcode.config.settings import Problem, RuleText, Source
 from mcode.permissions.rules import read_rule
-from mcode.permissions.specifiers import Commands, Files
+from mcode.permissions.specifiers import Commands, Files, Whole
 from mcode.permissions.verdict import Behavior
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from mcode.config.settings import Problem
     from mcode.permissions.rules import Rule
     from mcode.permissions.subject import Subject
 
@@ -37,7 +36,7 @@ class RuleBook:
             if rule is not None:
                 kept.append(rule)
         self._kept = tuple(kept)
-        self.problems = tuple(problems)
+        self.problems = (*problems, *_held_back(kept))
         self._chosen: dict[tuple[Behavior, str, str, bool], tuple[Rule, ...]] = {}
 
     def __iter__(self) -> Iterator[Rule]:
@@ -84,6 +83,27 @@ class RuleBook:
     def _replace(self, session: tuple[Rule, ...]) -> None:
         self.session = session
         self._chosen.clear()
+
+
+def _held_back(rules: Iterable[Rule]) -> tuple[Problem, ...]:
+    """Say once that rules for more than one very line let no command run yet."""
+    held = [
+        rule.text
+        for rule in rules
+        if rule.behavior is Behavior.ALLOW
+        and (
+            not rule.match.pattern.exact
+            if isinstance(rule.match, Commands)
+            else rule.tool == "Bash" and isinstance(rule.match, Whole)
+        )
+    ]
+    if not held:
+        return ()
+    text = (
+        "commands are not read well enough yet to let rules with a wildcard, or for the whole of Bash, allow them: "
+        f"what only these would allow is asked about: {', '.join(held)}"
+    )
+    return (Problem(None, "permissions.allow", text, "info"),)
 
 
 def _may_concern(rule: Rule, subject: Subject) -> bool:

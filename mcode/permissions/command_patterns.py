@@ -32,7 +32,7 @@ class CommandPattern:
     def reaches(self, reach: Reach) -> bool:
         """Wide reading, for deny and ask rules: the line, or anything that it may run, matches."""
         line = reach.line.text.strip()
-        if line == self.text.strip() or self._matches(line):
+        if line == self.text.strip() or self.spans(line):
             return True
         first = _first_word(self.text)
         if "*" in first:
@@ -46,7 +46,7 @@ class CommandPattern:
         """The command's program is that of the pattern: compare the rest."""
         if "/" in first and command.name.casefold() != first.casefold():
             return False
-        return self._matches(" ".join((first, *command.arguments)))
+        return self.spans(" ".join((first, *command.arguments)))
 
     def _covers_any_name(self, command: Command, first: str) -> bool:
         """The pattern's first word has a wildcard, so that any program may fit."""
@@ -55,12 +55,13 @@ class CommandPattern:
         if command.start > 0 and beginning == "":
             return False
         return any(
-            self._matches(" ".join((name, *command.arguments)))
+            self.spans(" ".join((name, *command.arguments)))
             for name in {command.name, command.program}
             if name.startswith(beginning)
         )
 
-    def _matches(self, text: str) -> bool:
+    def spans(self, text: str) -> bool:
+        """True where the pattern covers this text from end to end, whatever it would run."""
         return any(wildcard.matches(text) for wildcard in _wildcards(self.text))
 
 

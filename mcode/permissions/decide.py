@@ -177,7 +177,7 @@ class Policy:
             or self._asked_by_rule(subject)
             or _hook_says(hook, Behavior.ASK, hook_reason)
             or _hook_says(hook, Behavior.ALLOW, hook_reason)
-            or Permits(self._book.about(Behavior.ALLOW, subject), self._mode).judge(subject)
+            or self._permits(subject).judge(subject)
         )
         return self._without_asking(verdict) if verdict.behavior is Behavior.ASK else verdict
 
@@ -191,7 +191,7 @@ class Policy:
 
     def _denied_unread(self, subject: Subject) -> Verdict | None:
         """A line too long to be read may hide what a rule is about, and this mode would not ask about it."""
-        for rule in (*self._book.about(Behavior.DENY, subject), *self._book.about(Behavior.ASK, subject)):
+        for rule in self._restrictions(subject):
             if not isinstance(rule.match, Files):
                 why = f"{subject.reach.line.doubt}, so it cannot be compared with the rule {rule.cited}"
                 reason = f"mode bypassPermissions does not run this command: {why}"
@@ -213,6 +213,12 @@ class Policy:
         else:
             return verdict
         return Verdict(Behavior.DENY, f"{verdict.reason}; {why}", verdict.rule, verdict.kind)
+
+    def _permits(self, subject: Subject) -> Permits:
+        return Permits(self._book.about(Behavior.ALLOW, subject), self._restrictions(subject), self._mode)
+
+    def _restrictions(self, subject: Subject) -> tuple[Rule, ...]:
+        return self._book.about(Behavior.DENY, subject) + self._book.about(Behavior.ASK, subject)
 
     def _subject(self, call: Call, tool: Tool, access: Access) -> Subject:
         return Subject(tool, call.arguments, access, self.paths)

@@ -9,12 +9,14 @@ from mcode.permissions.file_commands import edits_workspace_only
 from mcode.permissions.modes import Mode
 from mcode.permissions.needs import NeedKind, meets, needs_of
 from mcode.permissions.proposals import proposals_for
+from mcode.permissions.specifiers import Commands, Files, Whole
 from mcode.permissions.verdict import Behavior, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcode.permissions.needs import Need
+    from mcode.permissions.resolve import Place
     from mcode.permissions.rules import Rule
     from mcode.permissions.subject import Subject
 
@@ -28,6 +30,8 @@ class Permits:
 
     rules: Sequence[Rule]
     """Allow rules and the session's grants that may be about the call."""
+    restrictions: Sequence[Rule]
+    """Deny and ask rules that may be about it."""
     mode: Mode
 
     def judge(self, subject: Subject) -> Verdict:
@@ -59,15 +63,34 @@ class Permits:
             return None
         if need.kind is NeedKind.WRITE and need.place is not None and subject.paths.inside(need.place):
             return Verdict(Behavior.ALLOW, "mode acceptEdits: edits in the workspace run", kind="mode")
-        if need.kind is NeedKind.COMMAND and edits_workspace_only(subject.command or "", subject.paths):
+        if need.kind is NeedKind.COMMAND and self._edits_only(subject):
             return Verdict(
                 Behavior.ALLOW, "mode acceptEdits: a file command in the workspace runs", kind="mode"
             )
         return None
 
+    def _edits_only(self, subject: Subject) -> bool:
+        patterns = [rule.match.pattern for rule in self.restrictions if isinstance(rule.match, Files)]
+
+        def restricted(place: Place) -> bool:
+            return any(pattern.touches(place, subject.paths.workspace) for pattern in patterns)
+
+        return edits_workspace_only(subject.command or "", subject.paths, restricted)
+
+    def _held_back(self, subject: Subject) -> Rule | None:
+        """The rule that would cover the command if it were read: one with a wildcard, or for the whole tool."""
+        for rule in self.rules:
+            covers = isinstance(rule.match, Commands) and rule.match.pattern.spans(subject.command or "")
+            if covers or isinstance(rule.match, Whole):
+                return rule
+        return None
+
     def _why_asked(self, need: Need, subject: Subject) -> str:
         phrase = need.phrase if len(need.phrase) <= _SHOWN else f"{need.phrase[:_SHOWN]}…"
         place = need.place
+        held_back = self._held_back(subject) if need.kind is NeedKind.COMMAND else None
+        if held_back is not None:
+            return f"commands run unasked only by a rule without a wildcard as yet, not by {held_back.cited}"
         if place is not None:
             secret = subject.paths.secret(place)
             if need.kind is NeedKind.READ and secret is not None:

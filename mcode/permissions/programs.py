@@ -44,6 +44,12 @@ SHOWS_FILES = _words(
 )
 """Programs whose arguments are files that they show; rules about `Read` reach into these."""
 
+WRITES_ALL = _words("rm rmdir unlink shred mv touch mkdir tee truncate")
+"""Programs that change every file which an argument names; rules about `Edit` reach into these."""
+
+WRITES_LAST = _words("cp ln install")
+"""Programs that write to their last argument and show the others."""
+
 ONLY_READING = _words(
     """
     cat head tail grep egrep fgrep rg ls tree stat du file wc diff cmp test [ [[ echo printf pwd less more nl tac

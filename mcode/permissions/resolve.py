@@ -89,6 +89,11 @@ def identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def exists(path: str) -> bool:
+    """True where something lies there, links followed; False as well where it cannot be looked at."""
+    return identity(path) is not None
+
+
 def is_directory(path: str) -> bool:
     """True for an existing directory, links followed; False as well where it cannot be looked at."""
     return _has_type(path, stat.S_IFDIR)

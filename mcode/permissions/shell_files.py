@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import glob
+import fnmatch
 import itertools
 import os
 import re
 from typing import TYPE_CHECKING
 
-from mcode.permissions.programs import SHOWS_FILES
+from mcode.permissions.programs import SHOWS_FILES, WRITES_ALL, WRITES_LAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 GLOB_LIMIT = 200
 """Files that a wildcard in an argument is followed to."""
 
+ENTRY_LIMIT = 5_000
+"""Entries of a directory that are compared with a wildcard."""
+
 DIRECTORY_LIMIT = 16
 """Directories that a line with many `cd` may be in."""
 
+_MAGIC = re.compile(r"[*?\[]")
 EXPANSION = re.compile(r"\$\(|[`$]")
 """Where the shell puts in something that the line does not show."""
 
@@ -32,7 +36,7 @@ EXPANSION = re.compile(r"\$\(|[`$]")
 def files_read(reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
     """Files that the line shows or feeds to a program, as far as a rough reading tells."""
     words: list[str] = []
-    for program in SHOWS_FILES:
+    for program in (*SHOWS_FILES, *WRITES_LAST, "mv"):
         for command in reach.running(program):
             words.extend(command.arguments)
     words.extend(redirect.target for redirect in redirects_of(reach) if redirect.operator in ("<", "<>"))
@@ -40,8 +44,19 @@ def files_read(reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
 
 
 def files_written(reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
-    """Files that the line redirects output into."""
-    return _places([redirect.target for redirect in redirects_of(reach) if writes(redirect)], reach, paths)
+    """Files that the line redirects into, or gives to a program that changes them."""
+    words = [redirect.target for redirect in redirects_of(reach) if writes(redirect)]
+    for program in WRITES_ALL:
+        for command in reach.running(program):
+            words.extend(command.arguments)
+    for program in WRITES_LAST:
+        for command in reach.running(program):
+            words.extend(command.arguments[-1:])
+            words.extend(word for word in command.arguments if word.startswith(("-t", "--target-directory=")))
+    for command in reach.running("sed"):
+        if any(re.match(r"-\w*i|--in-place", word) for word in command.arguments):
+            words.extend(command.arguments)
+    return _places(words, reach, paths)
 
 
 def redirects_of(reach: Reach) -> Iterator[Redirect]:
@@ -106,7 +121,17 @@ def _places(words: list[str], reach: Reach, paths: PathPolicy) -> tuple[Place, .
 
 
 def _expanded(path: str) -> tuple[str, ...]:
-    """The path, and what a wildcard in it stands for at present."""
-    if not glob.has_magic(path):
+    """The path, and what a wildcard in its last segment stands for at present."""
+    directory, _, last = path.rpartition("/")
+    if not _MAGIC.search(last) or _MAGIC.search(directory):
         return (path,)
-    return (path, *itertools.islice(glob.iglob(path, include_hidden=False), GLOB_LIMIT))  # noqa: PTH207 -- lazily, from a path that is already text
+    found = [path]
+    try:
+        with os.scandir(directory or "/") as entries:
+            for entry in itertools.islice(entries, ENTRY_LIMIT):
+                hidden = entry.name.startswith(".") and not last.startswith(".")
+                if not hidden and fnmatch.fnmatchcase(entry.name, last):
+                    found.append(f"{directory}/{entry.name}")
+    except OSError:
+        return (path,)
+    return tuple(found[:GLOB_LIMIT])

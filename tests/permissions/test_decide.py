@@ -127,6 +127,9 @@ NOT_ACCEPTED = (
     "touch nested/.git/x",
     "rm -rf nested",
     "cp -r nested elsewhere",
+    "cp a.txt drop",
+    "cp -r src copied",
+    "cp -r src/x drop",
     "cp -rT a b",
     "mv -t a b",
     "cp src/. b",
@@ -152,9 +155,30 @@ def test_accept_edits_runs_plain_file_commands_inside_the_workspace(house: House
 def test_accept_edits_asks_about_every_other_command(house: House, line: str) -> None:
     (house.start / "out").symlink_to(house.home / "other")
     (house.start / "nested/.git").mkdir(parents=True)
+    (house.start / "drop").mkdir()
+    (house.start / "drop/a.txt").symlink_to(house.home / "other/x")
+    (house.start / "drop/x").mkdir()
+    (house.start / "copied/src").mkdir(parents=True)
     call = Call("c", "Bash", {"command": line})
     access = TOOLS["Bash"].access(call.arguments, house.workspace())
     assert house.policy(mode=Mode.ACCEPT_EDITS).decide(call, TOOLS["Bash"], access).behavior is Behavior.ASK
+
+
+def test_accept_edits_keeps_to_the_rules_about_files(house: House) -> None:
+    rules = ("deny Edit(/src/**)", "ask Edit(/docs/**)", "deny Read(*.key)", "deny Edit(/vendor/p/src)")
+    for line, outcome in {
+        "rm src/a": "deny",
+        "touch src/a": "deny",
+        "mv src/a b": "deny",
+        "cp a src/b": "deny",
+        "cp src/a b": "ask",
+        "cp x.key b": "deny",
+        "mv x.key b": "deny",
+        "mkdir docs/new": "ask",
+        "rm -r a": "allow",
+        "rm -r vendor": "ask",
+    }.items():
+        assert house.outcome(rules, f"Bash({line})", mode=Mode.ACCEPT_EDITS) == outcome, line
 
 
 def test_accept_edits_does_not_trust_a_program_that_lies_in_the_workspace(
@@ -189,6 +213,16 @@ def test_every_reason_names_the_rule_and_its_place(house: House) -> None:
         assert f"`Edit(src/**)` ({place})" in verdict.reason
         assert verdict.rule is not None
         assert verdict.rule.line == 3
+
+
+def test_a_rule_that_does_not_let_commands_run_yet_is_named_where_it_would_have(house: House) -> None:
+    policy = house.policy("allow Bash(npm *)", "allow Bash", "allow Bash(ls)")
+    (problem,) = policy.problems
+    assert problem.severity == "info"
+    assert "Bash(npm *), Bash" in problem.text
+    assert "not by `Bash(npm *)`" in policy.decide(*house.call("Bash(npm ci)")).reason
+    assert "not by `Bash`" in policy.decide(*house.call("Bash(make)")).reason
+    assert policy.decide(*house.call("Bash(ls)")).behavior is Behavior.ALLOW
 
 
 def test_rules_of_the_command_line_say_so(house: House) -> None:

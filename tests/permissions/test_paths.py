@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from mcode.config.settings import Settings
+from mcode.permissions.file_patterns import read_pattern
 from mcode.permissions.modes import Mode
 from mcode.permissions.paths import PathPolicy
 from mcode.permissions.resolve import locate
@@ -376,3 +379,31 @@ def test_a_bare_name_does_not_speak_of_directories_above_the_workspace(house: Ho
 def test_a_directory_with_capitals_is_looked_at_under_its_own_name(house: House) -> None:
     (house.start / "Secrets").mkdir()
     assert house.outcome(("deny Read(Secrets/**)",), 'Grep {"pattern": "x", "path": "/w/Secrets"}') == "deny"
+
+
+SEGMENTS = st.sampled_from(["a", "b", "src", "*", "**", "*.py", "a*", "?", "[ab]", "x.py", ".env"])
+NAMES = st.sampled_from(["a", "b", "src", "x.py", "ab", ".env", "c"])
+
+
+@settings(
+    max_examples=300,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    st.sampled_from(["", "./", "/", "~/", "//"]),
+    st.lists(SEGMENTS, min_size=1, max_size=4),
+    st.lists(NAMES, min_size=1, max_size=4),
+)
+def test_what_an_allow_rule_covers_a_deny_rule_of_the_same_pattern_reaches(
+    house: House, anchor: str, segments: list[str], names: list[str]
+) -> None:
+    pattern = read_pattern(anchor + "/".join(segments), house.start)
+    if isinstance(pattern, str):
+        return
+    policy = PathPolicy(house.workspace())
+    for root in ("", str(house.start), str(house.home)):
+        place = policy.locate(f"{root}/{'/'.join(names)}", house.start)
+        if pattern.covers(place, policy.workspace):
+            assert pattern.touches(place, policy.workspace)

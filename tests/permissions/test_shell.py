@@ -328,6 +328,11 @@ def test_f_03_reading_or_naming_a_protected_path_is_not_writing_it(house: House,
         ("deny Edit(src/**)", "echo x > src/a"),
         ("deny Edit(src/**)", "cd src; echo x >> a"),
         ("deny Read(src/**)", "echo x > src/a"),
+        ("deny Edit(src/**)", "tee src/a"),
+        ("deny Edit(src/**)", "sed -i s/a/b/ src/a"),
+        ("deny Edit(src/**)", "cp x src"),
+        ("deny Edit(src/**)", "rm -rf src"),
+        ("deny Read(.env)", "cp .env x"),
     ],
 )
 def test_rules_about_files_reach_into_commands_that_show_or_redirect(
