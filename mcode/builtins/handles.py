@@ -82,19 +82,17 @@ def open_directory(path: Path, *, create: bool = False) -> Directory:
     With `create`, missing directories are made. Raises RefusalError where a step is a symbolic link or no directory,
     and OSError where the system refuses.
     """
-    descriptor = os.open("/", _STEP)
-    directory = Directory(path, descriptor)
-    try:
+    with contextlib.ExitStack() as giving_up:
+        directory = Directory(path, os.open("/", _STEP))
+        giving_up.callback(directory.remove_made)
+        giving_up.enter_context(directory)
         walked = Path("/")
         for part in path.parts[1:]:
             walked /= part
             following = _step(directory, part, walked, create=create)
             os.close(directory.descriptor)
             directory.descriptor = following
-    except BaseException:
-        os.close(directory.descriptor)
-        directory.remove_made()
-        raise
+        giving_up.pop_all()
     return directory
 
 
@@ -153,12 +151,11 @@ def open_regular(directory: Directory, name: str) -> tuple[int, os.stat_result] 
         descriptor = os.open(name, _READ, dir_fd=directory.descriptor)
     except FileNotFoundError:
         return None
-    try:
+    with contextlib.ExitStack() as giving_up:
+        giving_up.callback(os.close, descriptor)
         status = os.fstat(descriptor)
         require_regular(status, path)
-    except BaseException:
-        os.close(descriptor)
-        raise
+        giving_up.pop_all()
     return descriptor, status
 
 

@@ -50,7 +50,7 @@ def explain_mismatch(text: str, old: str) -> str:
     lines = _near_lines(text, old)
     if not lines:
         return "No line of the file comes near it. Read the file again."
-    return f"Check blanks and indentation.{_list_lines(lines)}\n{_excerpt(text, old, lines[0])}"
+    return f"Compare letters, blanks and indentation.{_list_lines(lines)}\n{_excerpt(text, old, lines[0])}"
 
 
 def _cut_mark(_text: str, old: str) -> tuple[str, list[int]]:

@@ -63,24 +63,20 @@ def _replace(
 ) -> tuple[str, ...]:
     temporary = temporary_name(target.name)
     notes: tuple[str, ...] = ()
-    with announced(records, directory.path / temporary):
-        descriptor = os.open(
-            temporary, _CREATE, 0o666 if before is None else 0o600, dir_fd=directory.descriptor
-        )
+    with announced(records, directory.path / temporary), contextlib.ExitStack() as giving_up:
+        mode = 0o666 if before is None else 0o600
+        descriptor = os.open(temporary, _CREATE, mode, dir_fd=directory.descriptor)
+        giving_up.callback(os.unlink, temporary, dir_fd=directory.descriptor)
         try:
-            try:
-                _write_all(descriptor, new)
-                if before is not None:
-                    notes = _keep_attributes(directory, target.name, descriptor, before.status)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            _require_same(directory, target, before)
-            _put_in_place(directory, temporary, target, is_new=before is None)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=directory.descriptor)
-            raise
+            _write_all(descriptor, new)
+            if before is not None:
+                notes = _keep_attributes(directory, target.name, descriptor, before.status)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        _require_same(directory, target, before)
+        _put_in_place(directory, temporary, target, is_new=before is None)
+        giving_up.pop_all()
     directory.sync()
     return notes
 
@@ -96,7 +92,8 @@ def _put_in_place(directory: Directory, temporary: str, target: Path, *, is_new:
         except OSError:  # a file system without hard links; the name was free a moment ago
             pass
         else:
-            os.unlink(temporary, dir_fd=handle)
+            with contextlib.suppress(OSError):  # the file is there and whole; this was its other name
+                os.unlink(temporary, dir_fd=handle)
             return
     os.rename(temporary, target.name, src_dir_fd=handle, dst_dir_fd=handle)
 

@@ -135,6 +135,8 @@ def ripgrep_complaints(errors: bytes, exit_code: int | None) -> Complaints:
             complaints.bad_rules.append((rule[1], int(rule[2]), rule[3]))
         elif (failed := re.match(r"rg: (?:\./)?(.+?): ", line)) is not None:
             complaints.unreadable.append(failed[1])
+    if exit_code == 2 and not (complaints.bad_rules or complaints.unreadable):
+        complaints.stopped = f"when ripgrep failed: {text.strip()}"
     return complaints
 
 

@@ -243,7 +243,7 @@ def _notices(complaints: Complaints) -> list[str]:
             f"The search stopped {complaints.stopped}; results are incomplete. Narrow path or glob."
         )
     if complaints.unreadable:
-        notices.append(f"Could not be read: {_some(complaints.unreadable)}.")
+        notices.append(f"Could not be searched: {_some(complaints.unreadable)}.")
     if complaints.too_large:
         notices.append(f"Too large to be searched without ripgrep: {_some(complaints.too_large)}.")
     for file, line, text in sorted(set(complaints.bad_rules))[:_NAMED]:

@@ -269,7 +269,7 @@ async def test_e_08_no_match_names_the_count_and_near_lines(session: Session) ->
     session.put("f.py", "def f():\n    return 1\n\ndef g():\n\treturn 2\n")
     await session.read("f.py")
     result = await session.edit("f.py", "def g():\n    return 2", "x")
-    assert_failed(result, "0 matches", "Near line: 4", "blanks and indentation", "def g():")
+    assert_failed(result, "0 matches", "Near line: 4", "letters, blanks and indentation", "def g():")
 
 
 async def test_e_08_up_to_five_near_lines_are_named(session: Session) -> None:

@@ -123,6 +123,7 @@ async def test_grep_finds_the_same_files_with_both_programs(tree: Session, searc
     assert [result.text for result in results] == [
         "\n".join(expected.split()) or "Nothing matches." for _, expected in CONTENT
     ]
+    assert {result.notes for result in results} == {()}
 
 
 async def test_grep_shows_lines_with_numbers_under_their_file(tree: Session, searcher: Searcher) -> None:
@@ -312,7 +313,7 @@ async def test_f_06_an_unreadable_directory_is_named_and_the_rest_found(
     try:
         for result in (await session.glob("**", searcher), await session.grep("x", searcher)):
             assert result.data == ["open/f"]
-            assert any("Could not be read: closed" in note for note in result.notes)
+            assert any("Could not be searched: closed" in note for note in result.notes)
     finally:
         closed.chmod(0o755)
 
