@@ -71,11 +71,8 @@ class _Ground:
         if any(segment in (".", "..") for segment in segments[1:]) or segments[-1] in ("", ".", ".."):
             return False
         place = self.paths.locate(word)
-        if (
-            place.fault
-            or not self.paths.inside(place)
-            or place.resolved in map(str, self.paths.workspace.roots)
-        ):
+        roots = {str(root) for root in self.paths.workspace.roots}
+        if place.fault or place.resolved in roots or not self.paths.inside(place):
             return False
         if self.paths.protection(place) is not None or self.paths.secret(place) is not None:
             return False
@@ -95,12 +92,19 @@ class _Ground:
     def _content_is_free(self, place: Place) -> bool:
         """True where nothing protected lies in the directory, as far as that can be seen in a moment."""
         seen = 0
-        for directory, directories, files in os.walk(place.resolved):
-            names = (*directories, *files)
-            seen += len(names)
-            if seen > ENTRY_LIMIT or any(protected_part(name) is not None for name in names):
-                return False
-            if any(self.restricted(self.paths.locate(f"{directory}/{name}")) for name in names):
+        waiting = [place.resolved] if is_directory(place.resolved) else []
+        while waiting:
+            try:
+                with os.scandir(waiting.pop()) as entries:
+                    for entry in entries:
+                        seen += 1
+                        if seen > ENTRY_LIMIT or protected_part(entry.name) is not None:
+                            return False
+                        if self.restricted(self.paths.locate(entry.path)):
+                            return False
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+            except OSError:
                 return False
         return True
 

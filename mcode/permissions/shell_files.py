@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mcode.permissions.programs import SHOWS_FILES, WRITES_ALL, WRITES_LAST
+from mcode.permissions.resolve import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,9 @@ ENTRY_LIMIT = 5_000
 
 DIRECTORY_LIMIT = 16
 """Directories that a line with many `cd` may be in."""
+
+PLACE_LIMIT = 500
+"""Places of one line that are looked up on the disk; further ones are compared as they are spelled."""
 
 _MAGIC = re.compile(r"[*?\[]")
 EXPANSION = re.compile(r"\$\(|[`$]")
@@ -109,14 +113,19 @@ def _places(words: list[str], reach: Reach, paths: PathPolicy) -> tuple[Place, .
     bases = directories_of(reach, workspace) or (str(workspace.current), str(workspace.start))
     found: dict[str, Place] = {}
     for word in dict.fromkeys(words):
-        for candidate in (word, word.partition("=")[2]):
+        for candidate in dict.fromkeys((word, word.partition("=")[2])):
             path = plain_path(candidate, workspace)
             if not path or len(path) > 4096:
                 continue
             for base in bases:
                 absolute = path if path.startswith("/") else f"{base}/{path}"
+                if absolute in found:
+                    continue
+                if len(found) > PLACE_LIMIT:
+                    found[absolute] = place_of(absolute, (os.path.normpath(absolute),))
+                    continue
                 for spelled in _expanded(absolute):
-                    found.setdefault(spelled, paths.locate(spelled))
+                    found[spelled] = paths.locate(spelled)
     return tuple(found.values())
 
 

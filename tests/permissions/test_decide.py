@@ -181,6 +181,16 @@ def test_accept_edits_keeps_to_the_rules_about_files(house: House) -> None:
         assert house.outcome(rules, f"Bash({line})", mode=Mode.ACCEPT_EDITS) == outcome, line
 
 
+def test_accept_edits_asks_about_a_directory_too_large_to_look_through(house: House) -> None:
+    large = house.start / "large"
+    large.mkdir()
+    for number in range(1_001):
+        (large / str(number)).touch()
+    assert house.outcome((), "Bash(rm -r large)", mode=Mode.ACCEPT_EDITS) == "ask"
+    (large / "0").unlink()
+    assert house.outcome((), "Bash(rm -r large)", mode=Mode.ACCEPT_EDITS) == "allow"
+
+
 def test_accept_edits_does_not_trust_a_program_that_lies_in_the_workspace(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -429,7 +439,7 @@ HOOKS = st.sampled_from([None, *Behavior])
 
 
 @settings(
-    max_examples=400,
+    max_examples=200,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

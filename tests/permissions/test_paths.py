@@ -386,7 +386,7 @@ NAMES = st.sampled_from(["a", "b", "src", "x.py", "ab", ".env", "c"])
 
 
 @settings(
-    max_examples=300,
+    max_examples=150,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
