@@ -1,0 +1,92 @@
+"""Guesses which indexed terms an unknown word of a query may be: a beginning, a compound, a slip of the finger."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from mcode.catalog.vocabulary.load import Phrase
+
+SHORTEST_PREFIX = 4
+SHORTEST_SLIP = 5
+SHORTEST_PART = 3
+LONGEST_REST = 7
+"""Letters that a longer form of a word may have more."""
+
+GUESSES = 6
+"""Terms that one unknown word stands for at most."""
+
+
+class Lexicon:
+    """The terms of an index, with what spelling needs of them."""
+
+    def __init__(self, terms: Collection[str]) -> None:
+        self._terms = terms
+
+    def __contains__(self, term: str) -> bool:
+        return term in self._terms
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(term for term in self._terms if len(term) >= SHORTEST_PART)
+
+    @cached_property
+    def _by_shape(self) -> dict[tuple[str, int], list[str]]:
+        shapes: dict[tuple[str, int], list[str]] = {}
+        for term in self._sorted:
+            shapes.setdefault((term[0], len(term)), []).append(term)
+        return shapes
+
+    def guesses(self, term: str) -> list[Phrase]:
+        """What an unknown term may mean among the known ones; empty where nothing is like it."""
+        found: list[Phrase] = [*self._longer(term), *self._shorter(term)][:GUESSES]
+        if not found:
+            found = list(self._compound(term))[:GUESSES]
+        if not found:
+            found = list(self._slips(term))[:GUESSES]
+        return found
+
+    def _longer(self, term: str) -> Iterator[Phrase]:
+        if len(term) < SHORTEST_PREFIX:
+            return
+        for position in range(bisect_left(self._sorted, term), len(self._sorted)):
+            other = self._sorted[position]
+            if not other.startswith(term):
+                return
+            if len(other) - len(term) <= LONGEST_REST:
+                yield (other,)
+
+    def _shorter(self, term: str) -> Iterator[Phrase]:
+        for end in range(len(term) - 1, max(SHORTEST_PREFIX, len(term) - 4) - 1, -1):
+            if term[:end] in self._terms:
+                yield (term[:end],)
+
+    def _compound(self, term: str) -> Iterator[Phrase]:
+        for cut in range(SHORTEST_PART, len(term) - SHORTEST_PART + 1):
+            if term[:cut] in self._terms and term[cut:] in self._terms:
+                yield (term[:cut], term[cut:])
+
+    def _slips(self, term: str) -> Iterator[Phrase]:
+        if len(term) < SHORTEST_SLIP or not term.isalpha():
+            return
+        for length in (len(term), len(term) - 1, len(term) + 1):
+            for other in self._by_shape.get((term[0], length), ()):
+                if one_slip(term, other):
+                    yield (other,)
+
+
+def one_slip(first: str, second: str) -> bool:
+    """Whether two words differ by one letter changed, added, left out, or by two neighbours in the wrong order."""
+    if abs(len(first) - len(second)) > 1:
+        return False
+    start = 0
+    while start < min(len(first), len(second)) and first[start] == second[start]:
+        start += 1
+    one, other = first[start:], second[start:]
+    if len(one) == len(other):
+        return one[1:] == other[1:] or (one[:2] == other[:2][::-1] and one[2:] == other[2:])
+    return one[1:] == other or one == other[1:]

@@ -1,0 +1,136 @@
+"""Cuts names and prose into words, and words into stems: the same for what is indexed and for what is asked."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+from mcode.catalog.vocabulary.characters import simplified
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+WORD_LIMIT = 40
+"""Letters of a word that are read; what is longer is data rather than a word."""
+
+STEM_CACHE = 40_000
+"""Words whose stems are remembered."""
+
+UNSPACED = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+"""Chinese, Japanese and Korean characters, as the inside of a character class."""
+
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9]+")
+_ANY_WORD = re.compile(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
+_UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+_CASE_CHANGE = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
+_CASE_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+")
+_ACRONYMS = re.compile(r"([A-Z]{2,})s")
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
+
+
+class Stemmer(Protocol):
+    """What one of the Snowball stemmers offers."""
+
+    def stemWord(self, word: str) -> str: ...  # noqa: N802 -- the library's name
+
+
+@cache
+def stemmer(language: str) -> Stemmer:
+    """The Snowball stemmer of a language, by its English name in lower case."""
+    import snowballstemmer
+
+    return snowballstemmer.stemmer(language)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- the library has no types
+
+
+@lru_cache(maxsize=STEM_CACHE)
+def stem(word: str) -> str:
+    """The English stem of one lower-case word; words of other scripts, short words and numbers as they are."""
+    if len(word) < 4 or not word.isascii() or not word.isalpha():
+        return _fold(word) if not word.isascii() else word
+    return stemmer("english").stemWord(word)
+
+
+@lru_cache(maxsize=4_000)
+def _fold(word: str) -> str:
+    """Without accents, so that a word is found however it was typed."""
+    return "".join(
+        letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter)
+    )
+
+
+def fold(text: str) -> str:
+    """Lower case without accents; Chinese, Japanese and Korean in their composed, full form."""
+    if text.isascii():
+        return text.lower()
+    composed = unicodedata.normalize("NFKC", text).lower()
+    return "".join(
+        part if _UNSPACED_RUN.fullmatch(part) else _fold(part) for part in re.split(f"([{UNSPACED}]+)", composed)
+    )
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether a word is a run of Chinese, Japanese or Korean characters."""
+    return not word.isascii() and _UNSPACED_RUN.match(word) is not None
+
+
+def pieces(text: str) -> list[str]:
+    """Runs of letters and digits as they stand; Chinese, Japanese and Korean runs apart from the rest."""
+    if text.isascii():
+        return _PLAIN_WORD.findall(text)
+    return _ANY_WORD.findall(unicodedata.normalize("NFKC", text))
+
+
+def split(text: str, whole: frozenset[str] = frozenset()) -> Iterator[str]:
+    """
+    Lower-case words of prose or of an identifier: cut at blanks, punctuation, `_`, `-` and changes of case.
+
+    `whole` are words, in lower case, that stay in one piece whatever their capitals say (GitHub).
+    """
+    for piece in pieces(text):
+        if len(piece) > 2 and _CASE_CHANGE.search(piece):
+            yield from _parts_of(piece[: 4 * WORD_LIMIT], whole)
+        else:
+            yield piece[:WORD_LIMIT].lower()
+
+
+def _parts_of(piece: str, whole: frozenset[str]) -> Iterator[str]:
+    plural = _ACRONYMS.fullmatch(piece)
+    if plural:
+        yield plural[1].lower()
+    elif piece.lower() in whole:
+        yield piece.lower()
+    elif not piece.isascii():
+        yield piece[:WORD_LIMIT].lower()
+    else:
+        for part in _CASE_PART.findall(piece):
+            yield part[:WORD_LIMIT].lower()
+
+
+def terms_of(words: Iterable[str]) -> Iterator[str]:
+    """What an index holds of words: stems, pairs of Chinese characters, and the letters of words with digits."""
+    for word in words:
+        if is_unspaced(word):
+            yield from pairs(word)
+            continue
+        yield stem(word)
+        if not word.isalpha() and not word.isdigit():
+            for letters in _LETTERS.findall(word):
+                yield stem(letters)
+
+
+def pairs(run: str) -> list[str]:
+    """Overlapping pairs of characters; a single character stands for itself."""
+    run = simplified(run)
+    if len(run) == 1:
+        return [run]
+    return [run[start : start + 2] for start in range(len(run) - 1)]
+
+
+def plain(name: str) -> str:
+    """A name without letter case and punctuation, for comparing what was typed with what exists."""
+    return "".join(pieces(name)).lower()
