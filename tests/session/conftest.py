@@ -35,7 +35,7 @@ def write_session(path: Path, count: int = 5) -> list[bytes]:
     """Write a session of `count` user records and return its lines."""
     journal = Journal.open(path, Masker())
     for number in range(1, count + 1):
-        journal.append("user", {"turn": number, "text": f'message {number} of {{braces}} and "quotes" ü'})
+        journal.append("user", {"turn": number, "text": f'{{"ü{number}'})
     journal.close()
     return path.read_bytes().splitlines(keepends=True)
 
