@@ -204,8 +204,7 @@ async def test_f_04_no_file_lands_outside_while_a_directory_flips_to_a_symlink(
     session: Session, outside: Path
 ) -> None:
     """Each write is judged first, as the permissions do it: it runs only if all its paths lie in the workspace."""
-    place = session.directory / "d"
-    place.mkdir()
+    place = session.put("d/kept", "").parent
     tool = Write(session.files)
     allowed = landed = 0
     with Flipper(place, session.directory / "aside", outside) as flipper:
