@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 KILLS_A_SESSION = 25
 """Kills after which a fresh session begins."""
 
-LONGEST_LIFE = 0.35
-"""Seconds until a session is killed at the latest; by then it has made some twenty calls."""
+LONGEST_LIFE = 0.6
+"""Seconds until a session is killed at the latest; by then it has made some dozens of calls."""
 
 LINES = 2_000
 """Lines of each file that is written."""

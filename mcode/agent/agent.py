@@ -142,6 +142,7 @@ class Agent:
             named = ", ".join(f"{body.get('tool')} ({body.get('id')})" for body in unfinished)
             text = f"The last run ended in the middle of: {named}. Nothing is run again by itself; check its effects."
             self.events.emit(Notice(text, "warning"))
+        await asyncio.to_thread(self.policy.prepare)
         context = await self.hooks.session_started(source, self._model)
         self._notes += context.notes
         if context.title:

@@ -131,50 +131,40 @@ class Pipeline:
     async def _ask(
         self, admitted: Admitted, preview: Preview, verdict: Verdict
     ) -> tuple[Admitted, Outcome | None, str]:
+        """Step 4: a PermissionRequest hook may answer, else the user does; who decided comes last."""
+        answer = await self.hooks.permission_request(admitted.call, self.policy.suggestions(verdict))
+        if answer is not None and answer.behavior == "deny":
+            return admitted, _denied_by_hook(admitted.call, answer), f"hook {answer.name}"
+        if answer is not None:
+            if answer.arguments is not None:
+                changed = await self.gate.admit(replace(admitted.call, arguments=answer.arguments))
+                if isinstance(changed, Refused):
+                    return admitted, outcomes.refused(changed), f"hook {answer.name}"
+                admitted = changed
+                verdict = self.policy.decide(admitted.call, admitted.tool, admitted.access)
+                preview = await admitted.tool.preview(admitted.call.arguments, self.workspace)
+            if verdict.behavior is Behavior.DENY:
+                denial = outcomes.denied(admitted.call, verdict.reason, FailureKind.DENIED)
+                return admitted, denial, verdict.kind
+            if verdict.kind != "path":  # what always asks is the user's to answer, never a hook's
+                await self.apply_updates(answer.updated_permissions, admitted.call)
+                return admitted, None, f"hook {answer.name}"
+        return await self._ask_user(admitted, preview, verdict)
+
+    async def _ask_user(
+        self, admitted: Admitted, preview: Preview, verdict: Verdict
+    ) -> tuple[Admitted, Outcome | None, str]:
         call = admitted.call
-        answered = await self.hooks.permission_request(call, self.policy.suggestions(verdict))
-        if answered is not None:
-            return await self._take_hook_answer(admitted, answered)
         if not self.desk.attached:
             text = f"{verdict.reason}. Nobody can be asked in this run, so it counts as denied"
             return admitted, outcomes.denied(call, text, FailureKind.DENIED), "nobody to ask"
         answer = await self.desk.approve(call, preview, verdict, str(self.workspace.current))
         if not answer.allowed:
-            said = (
-                f"The user denied this call: {answer.comment}"
-                if answer.comment
-                else "The user denied this call"
-            )
+            said = f"the user said no: {answer.comment}" if answer.comment else "the user said no"
             return admitted, outcomes.denied(call, said, FailureKind.DENIED), "you"
         if answer.proposal is not None:
             await self.keep_rule(answer.proposal, call)
         return admitted, None, "you"
-
-    async def _take_hook_answer(
-        self, admitted: Admitted, answer: PermissionAnswer
-    ) -> tuple[Admitted, Outcome | None, str]:
-        """A PermissionRequest hook answered for the user; input that it changed is judged anew."""
-        by = f"hook {answer.name}"
-        call = admitted.call
-        if answer.behavior == "deny":
-            denial = outcomes.denied(call, answer.message or f"{by} denied it", FailureKind.HOOK_DENIED)
-            return (
-                admitted,
-                replace(
-                    denial, stop_turn=(answer.message or f"{by} ended the turn") if answer.interrupt else None
-                ),
-                by,
-            )
-        if answer.arguments is not None:
-            changed = await self.gate.admit(replace(call, arguments=answer.arguments))
-            if isinstance(changed, Refused):
-                return admitted, outcomes.refused(changed), by
-            verdict = self.policy.decide(changed.call, changed.tool, changed.access)
-            if verdict.behavior is Behavior.DENY:
-                return changed, outcomes.denied(changed.call, verdict.reason, FailureKind.DENIED), by
-            admitted = changed
-        await self.apply_updates(answer.updated_permissions, call)
-        return admitted, None, by
 
     async def _conclude(
         self, admitted: Admitted, result: ToolResult, seconds: float, notes: tuple[str, ...]
@@ -206,6 +196,13 @@ class Pipeline:
             notes=every_note,
             stop_turn=after.stop,
         )
+
+
+def _denied_by_hook(call: Call, answer: PermissionAnswer) -> Outcome:
+    denial = outcomes.denied(call, answer.message or f"hook {answer.name} denied it", FailureKind.HOOK_DENIED)
+    if not answer.interrupt:
+        return denial
+    return replace(denial, stop_turn=answer.message or f"hook {answer.name} ended the turn")
 
 
 def _first(*reasons: str | None) -> str | None:
