@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcode.text import Kind, cell_width, clean, shorten, show_control
+from mcode.text import Kind, cell_width, clean, link_target, shorten, show_control
 
 ESC = "\x1b"
 KINDS = list(Kind)
@@ -291,7 +291,7 @@ NASTY = st.text(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(NASTY, st.sampled_from(KINDS))
 def test_t_02_nothing_forbidden_passes_whatever_the_text(text: str, kind: Kind) -> None:
     shown = clean(text, kind)
@@ -299,7 +299,7 @@ def test_t_02_nothing_forbidden_passes_whatever_the_text(text: str, kind: Kind) 
     assert kind is not Kind.LINE or not set("\n\t") & set(shown)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(NASTY, st.sampled_from(HIDING_KINDS))
 def test_cleaning_twice_is_cleaning_once(text: str, kind: Kind) -> None:
     once = clean(text, kind)
@@ -376,7 +376,38 @@ def test_t_07_shortened_text_fits(text: str, width: int, expected: str) -> None:
     assert shorten(text, width) == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(NASTY, st.integers(0, 20))
 def test_t_07_shortened_text_never_exceeds_its_width(text: str, width: int) -> None:
     assert cell_width(shorten(clean(text, Kind.LINE), width)) <= width
+
+
+@pytest.mark.parametrize(
+    ("address", "target"),
+    [
+        ("https://example.com/a?b=c#d", "https://example.com/a?b=c#d"),
+        (" http://Example.com:8080/ü ", "http://example.com:8080/%C3%BC"),
+        ("https://[2001:db8::1]/x", "https://[2001:db8::1]/x"),
+        ("https://\u0440\u0430\u0443.com/", "https://xn--80a5ak.com/"),
+        ("https://example.com/a\u202eb", "https://example.com/a%E2%80%AEb"),
+        ("https://example.com/%41%2F", "https://example.com/%41%2F"),
+        ("javascript:alert(1)", None),
+        ("file:///etc/passwd", None),
+        ("data:text/html,x", None),
+        ("https://", None),
+        ("https://example.com@evil.example/", None),
+        ("https://exa mple.com/", None),
+        ("https://example.com:99999999/", None),
+        ("https://[oops/", None),
+        ("https://example.com/\ud800", None),
+        ("example.com", None),
+    ],
+)
+def test_t_05_only_http_addresses_become_links(address: str, target: str | None) -> None:
+    assert link_target(address) == target
+
+
+@pytest.mark.parametrize("hostile", ["\x1b\\", "\x07", "\x9c", "\x1b]8;;", "\n", "\x00"])
+def test_t_05_no_address_can_leave_the_escape_sequence_it_stands_in(hostile: str) -> None:
+    target = link_target(f"https://example.com/a{hostile}b")
+    assert target is None or (target.isascii() and target.isprintable())

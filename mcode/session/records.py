@@ -104,10 +104,14 @@ def describe(reading: Reading, name: str) -> list[str]:
     """What a person should know of a file that is not as it was written; empty where all is well."""
     notices: list[str] = []
     if reading.damaged:
-        found = f" {reading.recovered} records were recovered from them." if reading.recovered else ""
+        found = (
+            f" {_count(reading.recovered, 'record')} could be recovered from there."
+            if reading.recovered
+            else ""
+        )
         notices.append(
-            f"{_count(len(reading.damaged), 'line')} of {name} cannot be read as written ({_numbers(reading.damaged)})"
-            f" and stay in the file.{found}"
+            f"{name} has {_count(len(reading.damaged), 'damaged line')} ({_numbers(reading.damaged)}), kept in the "
+            f"file and passed over.{found}"
         )
     if reading.missing:
         notices.append(f"{name} lacks records that others refer to ({_numbers(reading.missing)}).")
@@ -117,7 +121,7 @@ def describe(reading: Reading, name: str) -> list[str]:
         )
     if reading.newer:
         notices.append(
-            f"{_count(reading.newer, 'record')} of {name} were written by a newer mcode; they are kept and passed over."
+            f"{name} has {_count(reading.newer, 'record')} of a newer mcode, kept in the file and passed over."
         )
     notices += [f"{name}: {text}; the record is passed over and stays in the file." for text in reading.lost]
     return notices

@@ -85,7 +85,7 @@ def test_j_03_a_glued_line_yields_the_complete_second_record(path: Path, cut: in
     path.write_bytes(lines[0] + glued + lines[3])
     kept, notices = reopened(path)
     assert kept == [1, 3, 4]
-    assert any("number 2" in notice and "1 records were recovered" in notice for notice in notices)
+    assert any("number 2" in notice and "1 record could be recovered" in notice for notice in notices)
     assert glued in path.read_bytes(), "the line stays in the file as it is"
 
 
@@ -169,8 +169,7 @@ def test_j_03_records_of_newer_versions_are_kept_and_passed_over(path: Path) -> 
     path.write_bytes(b"".join(lines) + newer)
     journal = Journal.open(path, Masker())
     assert turns(journal) == [1, 2]
-    assert "1 record of" in journal.notices[0]
-    assert "newer" in journal.notices[0]
+    assert "1 record of a newer mcode" in journal.notices[0]
     assert journal.append("user", {"turn": 4}).sequence == 4, "its number is not given twice"
     journal.close()
     assert newer in path.read_bytes()
@@ -201,7 +200,7 @@ def test_j_03_a_file_that_is_no_session_at_all_is_kept_and_usable(path: Path) ->
     assert path.with_name(f"{path.name}.torn-1").read_bytes().startswith(b"PK")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_j_03_whatever_happens_to_a_file_the_records_it_spares_are_read(data: st.DataObject) -> None:
     lines = [
