@@ -86,7 +86,7 @@ def _explain(context: CommandContext, text: str) -> CommandResult:
 
 
 def _read_call(context: CommandContext, text: str) -> tuple[Tool, JsonObject]:
-    match = re.fullmatch(r"([\w-]+)\s*(?:\((.*)\)|(\{.*\})|(.*))", text, re.DOTALL)
+    match = re.fullmatch(r"([\w-]+)\s*(?:\((.*)\)|(\{.*)|(.*))", text, re.DOTALL)
     if match is None:
         raise UsageError(f"Which call? Nothing was run. Usage: {_USAGE}")
     name, bracketed, json_text, plain = match.groups()

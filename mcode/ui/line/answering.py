@@ -183,7 +183,6 @@ class Answering:
             self._desk().answer(request.question_id, answers)
             return
         self._show_question(request)
-        self.asking.rearm()
         self._prompt.ask("answer?")
         self._printer.new_prompt()
 

@@ -70,6 +70,8 @@ class LineApp:
         self._first_message = first_message
         self.look = look
         self._detach: Callable[[], None] = lambda: None
+        self._last_words = ""
+        """Said once the prompt is gone, past everything that may be at fault."""
         self._left = False
         """True while mcode is stopped and has given the terminal back."""
         self._tick: asyncio.TimerHandle | None = None
@@ -101,7 +103,7 @@ class LineApp:
             else LinearScreen(self.prompt, self._file, idle=lambda: not self.live.active)
         )
         self.printer = Printer(screen)
-        self.work = Work(lambda text: self.printer.add(self.transcript.notice(text, "error")))
+        self.work = Work(lambda text: self.say(text, "error"), self._give_up)
         self.answering = Answering(
             self.prompt,
             self.printer,
@@ -150,6 +152,7 @@ class LineApp:
             pass
         finally:
             self._saved.restore(self._file, sequences=self.look.decorated)
+            self._file.write(self._last_words)
             self._end()
             await self._finish(reason)
         return code
@@ -162,6 +165,12 @@ class LineApp:
         """Leave the prompt; `run` does the rest."""
         if self.prompt.app.is_running and not self.prompt.app.is_done:
             self.prompt.app.exit(result=0)
+
+    def _give_up(self, why: str) -> None:
+        """The screen fails for good: leave it and say so in the plainest way."""
+        if self.prompt.app.is_running and not self.prompt.app.is_done:
+            self._last_words = f"error: {why} Go on with: mcode --resume {self._agent.session.id}\r\n"
+            self.prompt.app.exit(result=1)
 
     def above(self, width: int) -> Sequence[LiveRow]:
         """The redrawn rows above the prompt."""

@@ -109,11 +109,6 @@ class Asking:
         self._put_off = False
         self._try_to_ask()
 
-    def rearm(self) -> None:
-        """The prompt shows something new: keys do not count for a short time again."""
-        self._armed = False
-        self._after(self._arm, self._become_armed)
-
     def step_back(self, *, put_off: bool) -> None:
         """The prompt goes back to the draft and the question waits on.
 

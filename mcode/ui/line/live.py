@@ -26,6 +26,8 @@ from mcode.ui.line.calls import running_line
 from mcode.ui.line.wrap import wrap_cells
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcode.events import Event
 
 _TAIL_ROWS = 6
@@ -101,9 +103,9 @@ class LiveArea:
             case _:
                 pass
 
-    def rows(self, tail: str, width: int) -> list[LiveRow]:
+    def rows(self, tail: Sequence[str], width: int) -> list[LiveRow]:
         """The rows above the prompt, for a terminal of `width` columns; `tail` is the unfinished line."""
-        rows = [LiveRow(row) for row in wrap_cells(tail, width)[-_TAIL_ROWS:]] if tail.strip() else []
+        rows = [LiveRow(row) for line in tail for row in wrap_cells(line, width)][-_TAIL_ROWS:]
         rows += self._calls(width)
         activity = self._activity()
         if activity:

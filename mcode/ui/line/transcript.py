@@ -26,6 +26,7 @@ from mcode.text import Kind, clean
 from mcode.ui.line.calls import finished_lines, head_line
 from mcode.ui.line.diff import diff_rows, painted
 from mcode.ui.line.stream import LineStream
+from mcode.ui.line.wrap import wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,9 +65,10 @@ class Transcript:
         self._started: dict[str, ToolStarted] = {}
 
     @property
-    def tail(self) -> str:
-        """The streamed line that is not complete yet, clean."""
-        return clean(self._stream.pending, Kind.BLOCK).expandtabs(4)
+    def tail(self) -> list[str]:
+        """The streamed line that is not complete yet, as rows; nothing where it is blank."""
+        line = clean(self._stream.pending, Kind.BLOCK).expandtabs(4)
+        return self._prose(line) if line.strip() else []
 
     @property
     def running(self) -> tuple[ToolStarted, ...]:
@@ -122,7 +124,7 @@ class Transcript:
 
     def said_by_user(self, text: str) -> list[str]:
         """A message of the user's as it stands in the scrollback."""
-        first, *more = clean(text, Kind.BLOCK).strip("\n").split("\n")
+        first, *more = self._wrapped(text, 2 if self.look.decorated else 5)
         palette = self.look.palette
         who = palette.accent(self.look.mark) if self.look.decorated else "You: "
         rows = [f"{who}{palette.bold(first)}", *(f"  {palette.bold(line)}" for line in more)]
@@ -133,7 +135,7 @@ class Transcript:
         palette = self.look.palette
         word = {"info": "note:", "warning": "warning:", "error": "error:"}.get(severity, "note:")
         paint = {"error": palette.bad, "warning": palette.warn}.get(severity, palette.dim)
-        first, *more = clean(text, Kind.BLOCK).strip("\n").split("\n")
+        first, *more = self._wrapped(text, len(word) + 1)
         return self.block("notice", [f"{paint(word)} {first}", *(f"  {line}" for line in more)])
 
     def plain(self, text: str, kind: str = "command") -> list[str]:
@@ -145,23 +147,36 @@ class Transcript:
         return [line for raw in self._stream.feed(text) for line in self._assistant_line(raw)]
 
     def _assistant_line(self, raw: str) -> list[str]:
-        line = clean(raw, Kind.BLOCK)
+        line = clean(raw, Kind.BLOCK).expandtabs(4)
         if self._first_of_block:
             if not line.strip():
                 return []
             self._first_of_block = False
-            text = self._styled(line) if self.look.decorated else f"Assistant: {line}"
-            return self.block("assistant", [text])
-        return [self._styled(line)]
+            rows = self._styled(line) if self.look.decorated else [f"Assistant: {line}"]
+            return self.block("assistant", rows)
+        return self._styled(line)
 
-    def _styled(self, line: str) -> str:
+    def _styled(self, line: str) -> list[str]:
         palette = self.look.palette
         if line.lstrip().startswith(("```", "~~~")):
             self._in_fence = not self._in_fence
-            return palette.dim(line)
+            return [palette.dim(line)]
         if not self._in_fence and line.startswith("#") and line.lstrip("#").startswith(" "):
-            return palette.bold(line)
-        return line
+            return [palette.bold(row) for row in self._prose(line)]
+        return self._prose(line)
+
+    def _prose(self, line: str) -> list[str]:
+        """A line of an answer as rows; code and tables stay as they are, for the terminal to break."""
+        if not self.look.decorated or self._in_fence or line.lstrip().startswith("|"):
+            return [line]
+        return wrap_words(line, self._width())
+
+    def _wrapped(self, text: str, taken: int) -> list[str]:
+        """Clean rows of a text; the first has `taken` cells less, the others are indented by two."""
+        lines = clean(text, Kind.BLOCK).strip("\n").expandtabs(4).split("\n")
+        if not self.look.decorated:
+            return lines
+        return [row for line in lines for row in wrap_words(line, self._width() - max(2, taken))]
 
     def _message(self, event: AssistantMessage) -> list[str]:
         if event.parent is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 import uuid
+from collections import deque
 from typing import TYPE_CHECKING
 
 from mcode.errors import McodeError
@@ -14,12 +16,18 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("mcode.ui")
 
+_FAULTS, _FAULTS_WITHIN = 10, 5.0
+"""So many faults within so many seconds mean that the screen fails for good."""
+
 
 class Work:
     """Background tasks of the front end. None of them can end it, and none outlives it."""
 
-    def __init__(self, complain: Callable[[str], None]) -> None:
+    def __init__(self, complain: Callable[[str], None], give_up: Callable[[str], None]) -> None:
+        """`complain` shows a sentence; `give_up` ends the front end with one, where the screen fails for good."""
         self._complain = complain
+        self._give_up = give_up
+        self._faults: deque[float] = deque(maxlen=_FAULTS)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, work: Coroutine[object, object, object]) -> asyncio.Task[None]:
@@ -40,10 +48,17 @@ class Work:
         """Write a fault of mcode's own to the log and tell the user its number."""
         number = uuid.uuid4().hex[:8]
         _log.error("fault %s", number, exc_info=error)
-        self._complain(
-            f"A fault in mcode itself ({type(error).__name__}), number {number} in the log. The session goes on; "
-            "if something is missing on the screen, /export has it."
-        )
+        what = f"A fault in mcode itself ({type(error).__name__}), number {number} in the log."
+        self._faults.append(time.monotonic())
+        if len(self._faults) == _FAULTS and self._faults[-1] - self._faults[0] < _FAULTS_WITHIN:
+            self._give_up(f"{what} It happens again and again, so the screen was left. The session is kept.")
+            return
+        try:
+            self._complain(
+                f"{what} The session goes on; if something is missing on the screen, /export has it."
+            )
+        except Exception as second:  # noqa: BLE001 -- the screen's boundary: what shows faults is at fault itself
+            _log.error("fault %s could not be shown", number, exc_info=second)
 
     async def _guarded(self, work: Coroutine[object, object, object]) -> None:
         try:

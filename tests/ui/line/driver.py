@@ -1,36 +1,106 @@
-"""The line front end over the fake agent, to be run in a pseudo-terminal."""
+"""The line front end over the real agent and the obedient model, to be run in a pseudo-terminal."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
+import json
 import logging
 import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.commands.host import Surroundings
+from mcode.call import Call, Origin, Outcome, Status
 from mcode.commands.standard import standard_registry
+from mcode.config.load import load_settings
+from mcode.config.memory_files import Memory
 from mcode.config.places import find_places
 from mcode.config.settings import UiSettings
+from mcode.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    HookRan,
+    HookStarted,
+    ModelChanged,
+    Notice,
+    QueueChanged,
+    RetryScheduled,
+    TodosChanged,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
 from mcode.masking import Masker
+from mcode.model.scripted import ScriptedClient
+from mcode.session.store import SessionStore
+from mcode.tool import Preview
 from mcode.ui.line.app import LineApp
 from mcode.ui.line.look import look_for
-from tests.ui.line.fake_agent import FakeAgent
+from mcode.wiring.endpoint import Endpoint
+from mcode.wiring.options import Options
+from mcode.wiring.workbench import Workbench
+from tests.ui.line.obedient import HOSTILE, obedient_script
+
+importlib.import_module("jsonschema")  # before the fork, so that no terminal waits for it
 
 if TYPE_CHECKING:
-    from mcode.commands.host import Conversation
+    from mcode.agent.agent import Agent
+    from mcode.events import Event
 
 
 def start(arguments: list[str]) -> int:
-    """Run the front end; the first argument is the agent's log, the others are options."""
+    """Run the front end; the first argument is the log for the test, the others are options."""
     log = Path(arguments[0])
     logging.basicConfig(filename=log.with_suffix(".debug"))
-    return asyncio.run(_main(log, arguments[1:]))
+    return asyncio.run(_main(Diary(log), arguments[1:]))
 
 
-async def _main(log: Path, options: list[str]) -> int:
-    task = asyncio.ensure_future(_app(log, options).run())
+class Diary:
+    """Writes down, a line of JSON each, what the agent went through."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def write(self, **entry: object) -> None:
+        with self._path.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def follow(self, agent: Agent) -> Agent:
+        """Write down the agent's events and its end."""
+        close = agent.close
+
+        async def noted_close(reason: str) -> None:
+            self.write(closed=reason)
+            await close(reason)
+
+        agent.close = noted_close
+        agent.events.subscribe(lambda event: self._receive(agent, event))
+        return agent
+
+    def _receive(self, agent: Agent, event: Event) -> None:
+        match event:
+            case TurnStarted(text=text):
+                self.write(message=text)
+                if text.startswith("hostile"):
+                    _emit_hostile_events(agent)
+            case TurnFinished(reason=reason):
+                self.write(turn=reason)
+            case ApprovalRequested(call=call):
+                self.write(asked=call.tool)
+            case ApprovalResolved(choice=choice) if choice != "withdrawn":
+                self.write(decided=choice)
+            case ToolFinished(outcome=outcome):
+                call = outcome.call
+                self.write(finished=call.tool, origin=call.origin, status=outcome.status, text=outcome.text)
+            case _:
+                pass
+
+
+async def _main(diary: Diary, options: list[str]) -> int:
+    task = asyncio.ensure_future(_run(diary, options))
     received: list[int] = []
 
     def end(number: int) -> None:
@@ -46,32 +116,59 @@ async def _main(log: Path, options: list[str]) -> int:
         return 128 + received[0]
 
 
-def _app(log: Path, options: list[str]) -> LineApp:
-    agent = FakeAgent(Path.cwd(), log)
+async def _run(diary: Diary, options: list[str]) -> int:
+    bench = _workbench()
 
-    async def open_agent(source: str, reference: str | None) -> Conversation:
-        agent.log(opened=source, reference=reference)
-        return FakeAgent(Path.cwd(), log)
+    async def open_agent(source: str, reference: str | None) -> Agent:
+        return diary.follow(await bench.open_agent(source, reference))
 
-    async def models() -> tuple[str, ...]:
-        return ("fake-model", "other-model")
-
-    around = Surroundings(
-        version="0.1.0",
-        places=find_places(os.environ),
-        endpoint="nowhere",
-        credential="none",
-        memory=tuple,
-        sessions=tuple,
-        models=models,
-        masker=Masker(),
-    )
     ui = UiSettings(idle_time=0.5, arm_delay=0.3) if "--quick" in options else UiSettings()
-    return LineApp(
-        agent,
-        around=around,
+    app = LineApp(
+        await open_agent("startup", None),
+        around=bench.surroundings(),
         registry=standard_registry(),
         open_agent=open_agent,
         look=look_for(ui, os.environ, decoration="--no-decoration" not in options),
         remarks=("A remark.",),
     )
+    return await app.run()
+
+
+def _workbench() -> Workbench:
+    environment = dict(os.environ)
+    places = find_places(environment)
+    project = Path.cwd().resolve()
+    masker = Masker(environment)
+    return Workbench(
+        options=Options(),
+        environment=environment,
+        places=places,
+        start=project,
+        settings=load_settings(places, project, flag=None),
+        endpoint=Endpoint(ScriptedClient(obedient_script()), "scripted-1"),
+        masker=masker,
+        store=SessionStore(places.project_directory(project), masker),
+        memory=Memory(project, places.home),
+    )
+
+
+def _emit_hostile_events(agent: Agent) -> None:
+    """Hostile text in every kind of block, also where this script's model could not bring it about."""
+    emit = agent.events.emit
+    call = Call("call_h", f"Bash{HOSTILE}", {"command": HOSTILE, HOSTILE: HOSTILE})
+    emit(ToolStarted(call, Preview(HOSTILE), HOSTILE))
+    emit(ToolProgress(call.id, HOSTILE))
+    diff = f"--- a\n+++ b\n@@ -1,1 +1,2 @@\n {HOSTILE}\n+{HOSTILE}\n-{HOSTILE}"
+    emit(ToolFinished(Outcome(call, Status.OK, HOSTILE, summary=HOSTILE, diff=diff, decision=HOSTILE)))
+    emit(ToolFinished(Outcome(call, Status.FAILED, f"{HOSTILE}\n{HOSTILE}", summary=HOSTILE)))
+    shell = Call("call_s", "Bash", {"command": HOSTILE}, Origin.USER)
+    emit(ToolStarted(shell, Preview(HOSTILE)))
+    emit(ToolFinished(Outcome(shell, Status.OK, HOSTILE, full_text=HOSTILE)))
+    emit(HookStarted("h", "PreToolUse", HOSTILE))
+    emit(HookRan("h", "PreToolUse", HOSTILE, "failed", stderr=HOSTILE))
+    emit(RetryScheduled(2, 3, 1.0, HOSTILE, kind=HOSTILE))
+    emit(TodosChanged(({"content": HOSTILE, "status": "in_progress"},)))
+    emit(QueueChanged((HOSTILE,)))
+    emit(QueueChanged(()))
+    emit(ModelChanged(HOSTILE))
+    emit(Notice(HOSTILE, "warning"))

@@ -55,6 +55,9 @@ class Terminal:
         self.state = directory / "state"
         self.log_file = directory / "log.jsonl"
         self.project.mkdir(parents=True, exist_ok=True)
+        self.state.mkdir(exist_ok=True)
+        rules = {"permissions": {"allow": ["Bash(sleep 60)"]}}
+        (self.state / "settings.json").write_text(json.dumps(rules))
         self.log_file.touch()
         self.columns = columns
         self.written = b""

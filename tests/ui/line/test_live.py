@@ -21,7 +21,7 @@ from mcode.tool import Preview
 from mcode.ui.line.live import LiveArea
 
 
-def rows(area: LiveArea, tail: str = "", width: int = 80) -> list[str]:
+def rows(area: LiveArea, *tail: str, width: int = 80) -> list[str]:
     return [row.text for row in area.rows(tail, width)]
 
 

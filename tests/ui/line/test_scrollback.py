@@ -26,7 +26,7 @@ def test_scenario_25_each_streamed_line_stands_once_while_a_draft_is_typed_and_t
     terminal.type("stream 300; ask" + ENTER)
     terminal.wait_for("line 0003")
     terminal.type("a draft that must stay", pause=0.02)
-    terminal.wait_for_log(asked="call_1")
+    terminal.wait_for_log(asked="Bash")
     terminal.pump(1.6)
     assert terminal.prompt() == "a draft that must stay"
     assert "approve?" not in str(terminal)
@@ -41,7 +41,7 @@ def test_scenario_25_each_streamed_line_stands_once_while_a_draft_is_typed_and_t
 
 
 def test_escape_interrupts_within_a_second_and_draft_and_queue_stay(terminal: Terminal) -> None:
-    terminal.type("stream 3; work 60" + ENTER)
+    terminal.type("stream 3; work" + ENTER)
     terminal.wait_for("line 0003")
     terminal.type("queued words" + ENTER)
     terminal.wait_for("queued 1:  queued words")
@@ -58,7 +58,7 @@ def test_escape_interrupts_within_a_second_and_draft_and_queue_stay(terminal: Te
 def test_control_c_interrupts_then_clears_the_draft_then_quits_at_the_second_press(
     terminal: Terminal,
 ) -> None:
-    terminal.type("stream 3; work 60" + ENTER)
+    terminal.type("stream 3; work" + ENTER)
     terminal.wait_for("line 0003")
     terminal.type("a draft")
     terminal.type(CONTROL_C)
@@ -74,15 +74,15 @@ def test_control_c_interrupts_then_clears_the_draft_then_quits_at_the_second_pre
 
 
 def test_a_message_that_nothing_came_of_is_put_back_into_the_draft(terminal: Terminal) -> None:
-    terminal.type("work 60" + ENTER)
-    terminal.wait_for_log(message="work 60")
+    terminal.type("work" + ENTER)
+    terminal.wait_for_log(message="work")
     terminal.type(ESCAPE)
     terminal.wait_for_log(turn="interrupted")
-    terminal.wait_for_row("\u203a work 60")
+    terminal.wait_for_row("\u203a work")
 
 
 def test_up_takes_back_the_last_queued_message_and_then_goes_through_the_history(terminal: Terminal) -> None:
-    terminal.type("stream 3; work 60" + ENTER)
+    terminal.type("stream 3; work" + ENTER)
     terminal.wait_for("line 0003")
     terminal.type("first" + ENTER)
     terminal.wait_for("queued 1:  first")
@@ -128,17 +128,18 @@ def test_an_unmarked_paste_of_several_lines_is_not_sent_by_its_line_ends(termina
 def test_shift_tab_goes_through_the_modes_that_ask(terminal: Terminal) -> None:
     for mode in ("acceptEdits", "plan", "default"):
         terminal.type(BACK_TAB)
-        terminal.wait_for_row(f" fake-model  {mode}")
+        terminal.wait_for_row(f" scripted-1  {mode}")
 
 
 def test_an_exclamation_mark_runs_a_shell_command_and_escape_ends_it(terminal: Terminal) -> None:
     terminal.type("!echo one; echo two" + ENTER)
-    terminal.wait_for_log(shell="echo one; echo two")
+    terminal.wait_for_log(finished="Bash", origin="user", status="ok")
     terminal.wait_for_row("two")
+    terminal.wait_for_log(turn="end")
     terminal.type("!echo begun; exec sleep 60" + ENTER)
     terminal.wait_for("...     Bash")
     terminal.type(ESCAPE)
-    terminal.wait_for("stopped Bash")
+    terminal.wait_for_log(finished="Bash", status="cancelled")
 
 
 def test_completion_offers_commands_and_the_files_that_are_not_ignored(tmp_path: Path) -> None:
@@ -254,8 +255,8 @@ def test_control_d_quits_and_leaves_the_terminal_as_it_was(tmp_path: Path) -> No
 
 
 def test_j_08_being_cancelled_restores_the_terminal_and_closes_the_session(terminal: Terminal) -> None:
-    terminal.type("work 60" + ENTER)
-    terminal.wait_for_log(message="work 60")
+    terminal.type("work" + ENTER)
+    terminal.wait_for_log(message="work")
     os.kill(terminal.pid, signal.SIGTERM)
     assert terminal.wait_for_end(timeout=3) == 143
     assert terminal.log(closed="other")
@@ -266,8 +267,8 @@ def test_j_08_being_cancelled_restores_the_terminal_and_closes_the_session(termi
 def test_j_08_a_terminal_that_goes_away_ends_the_program(tmp_path: Path, option: str) -> None:
     with Terminal(tmp_path, option) as terminal:
         terminal.wait_for("F1: keys")
-        terminal.type("work 60" + ENTER)
-        terminal.wait_for_log(message="work 60")
+        terminal.type("work" + ENTER)
+        terminal.wait_for_log(message="work")
         terminal.hang_up()
         assert terminal.wait_for_end(timeout=3) == 129
         assert terminal.log(closed="other")
@@ -342,14 +343,15 @@ def test_without_decoration_nothing_but_text_is_written_and_every_block_says_who
     with Terminal(tmp_path, "--no-decoration", environment={"TERM": "dumb"}) as terminal:
         terminal.wait_for("You:")
         terminal.type("stream 5; ask" + ENTER)
-        terminal.wait_for_log(asked="call_1")
+        terminal.wait_for_log(asked="Bash")
         terminal.type("no", pause=0.02)
         terminal.type("\x7f\x7f", pause=0.02)
         terminal.wait_for("approve?")
         terminal.pump(0.7)
         terminal.type("deny not today" + ENTER)
-        assert terminal.wait_for_log(decided="deny", comment="not today")
-        terminal.wait_for("Tool: denied Bash make deploy")
+        entry = terminal.wait_for_log(finished="Bash", status="denied")[0]
+        assert "not today" in entry["text"]
+        terminal.wait_for("Tool: denied Bash touch deployed")
         rows = terminal.everything()
         assert "You: stream 5; ask" in rows
         assert "Assistant: line 0001 of the answer" in rows

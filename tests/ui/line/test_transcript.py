@@ -51,6 +51,18 @@ def test_a_message_that_was_not_streamed_is_printed_from_itself() -> None:
     assert lines_of(TurnStarted(1, "hi"), said("Hello\nworld")) == ["\u203a hi", "", "Hello", "world"]
 
 
+def test_prose_breaks_between_words_and_code_stays_whole() -> None:
+    text = "one two three four\n```\nlong_code(one, two, three)\n```\n| a table | with cells |\n"
+    assert lines_of(TextDelta(text), width=12) == [
+        "one two",
+        "three four",
+        "```",
+        "long_code(one, two, three)",
+        "```",
+        "| a table | with cells |",
+    ]
+
+
 def test_an_answer_that_was_cut_off_says_so() -> None:
     assert lines_of(TextDelta("Hel"), said("Hel", complete=False)) == [
         "Hel",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from mcode.text import cell_width
-from mcode.ui.line.wrap import wrap_cells
+from mcode.ui.line.wrap import wrap_cells, wrap_words
 
 
 @given(some.text("a\u4f60 b\u0301", max_size=80), some.integers(2, 20))
@@ -18,3 +18,18 @@ def test_nothing_is_lost_and_no_row_is_wider(text: str, width: int) -> None:
 
 def test_a_wide_character_moves_to_the_next_row_as_a_whole() -> None:
     assert wrap_cells("abc\u4f60d", 4) == ["abc", "\u4f60d"]
+
+
+@given(some.text("ab\u4f60 ", max_size=80), some.integers(2, 20))
+def test_words_stay_whole_and_in_order(text: str, width: int) -> None:
+    assert " ".join(wrap_words(text, width)).split() == text.split()
+
+
+def test_rows_break_between_words_and_keep_the_indentation() -> None:
+    assert wrap_words("  - one two three", 10) == ["  - one", "  two", "  three"]
+    assert wrap_words("see https://example.org/a/long/path now", 12) == [
+        "see",
+        "https://example.org/a/long/path",
+        "now",
+    ]
+    assert wrap_words("a  b", 80) == ["a  b"]
