@@ -56,6 +56,8 @@ class Parts:
     loop: TurnLoop
     notices: Sequence[Notice]
     """What the user is told when the session starts."""
+    prepare: Callable[[], Awaitable[None]]
+    """Loads and tidies what must be ready before the first call."""
     shutdown: Callable[[], Awaitable[None]]
     """Ends child processes and closes the endpoint and the journal."""
 
@@ -142,7 +144,7 @@ class Agent:
             named = ", ".join(f"{body.get('tool')} ({body.get('id')})" for body in unfinished)
             text = f"The last run ended in the middle of: {named}. Nothing is run again by itself; check its effects."
             self.events.emit(Notice(text, "warning"))
-        await asyncio.to_thread(self.policy.prepare)
+        await self._parts.prepare()
         context = await self.hooks.session_started(source, self._model)
         self._notes += context.notes
         if context.title:

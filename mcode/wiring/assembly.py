@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -181,6 +182,7 @@ class Assembly:
             meter=meter,
             loop=loop,
             notices=(*bench.notices(self._session.id, self._policy.problems), *self._opening),
+            prepare=self._prepare,
             shutdown=self._shut_down,
         )
         return Agent(parts, options.model or conversation.model or endpoint.model)
@@ -220,6 +222,11 @@ class Assembly:
         source = Source("session", None, self._bench.start, trusted=True)
         access = tool.access(call.arguments, self._workspace)
         return self._policy.matches(RuleText(rule, "ask", source), call, tool, access)
+
+    async def _prepare(self) -> None:
+        """Compile the rules' path patterns, and remove temporaries that a killed run has left."""
+        await asyncio.to_thread(self._policy.prepare)
+        await self._file_state.remove_leftovers()
 
     async def _shut_down(self) -> None:
         await end_all_children()

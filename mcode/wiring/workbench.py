@@ -142,6 +142,6 @@ def working_directory() -> Path:
 
 def _neighbour(session: str, holder: Holder) -> str:
     return (
-        f"Another session is open in this folder: {session[:8]}, {holder.describe()}. Each keeps its own record; files that "
-        "both change are guarded, but look out for each other's work."
+        f"Another session is open in this folder: {session[:8]}, {holder.describe()}. Each keeps its own record; "
+        "an edit of a file that the other has changed is refused until it is read again."
     )

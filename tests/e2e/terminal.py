@@ -1,0 +1,112 @@
+"""The real binary in a real pseudo-terminal, seen through a terminal emulator."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import pexpect
+import pyte
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.e2e.binary import Machine
+
+PATIENCE = 60.0
+"""Seconds that a busy machine may take for anything."""
+
+PROMPT = "\u203a"
+"""What the prompt's row begins with."""
+
+QUIET = 1.3
+"""Seconds without a key after which an approval is asked, and a little more."""
+
+
+class BinaryTerminal:
+    """One run of mcode as a user has it in front of them."""
+
+    def __init__(self, machine: Machine, *arguments: str, columns: int = 100, rows: int = 40) -> None:
+        self._display = pyte.HistoryScreen(columns, rows, history=5_000)
+        self._stream = pyte.ByteStream(self._display)
+        self.written = b""
+        """Every byte that the program has written."""
+        program, *rest = machine.command(*arguments)
+        self.child: Any = pexpect.spawn(
+            program,
+            rest,
+            cwd=str(machine.project),
+            env={**machine.environment, "TERM": "xterm-256color", "LANG": "C.UTF-8"},
+            dimensions=(rows, columns),
+        )
+        self.child.delaybeforesend = None
+
+    def __enter__(self) -> BinaryTerminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.child.close(force=True)
+
+    def pump(self, seconds: float) -> bool:
+        """Read what comes for a while; False once the program has ended."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            try:
+                data: bytes = self.child.read_nonblocking(65536, left)
+            except pexpect.TIMEOUT:
+                return True
+            except pexpect.EOF:
+                return False
+            self.written += data
+            self._stream.feed(data)
+        return True
+
+    def type(self, text: str) -> None:
+        """Press keys, one after the other."""
+        for key in text:
+            self.child.send(key)
+            self.pump(0.01)
+
+    def say(self, text: str) -> None:
+        """Type a line and send it."""
+        self.type(f"{text}\r")
+
+    def decide(self, words: str) -> None:
+        """Wait for the approval's own prompt and answer it there."""
+        self.wait_for_row("approve?")
+        self.pump(QUIET)
+        self.say(words)
+
+    def wait_for(self, text: str, *, count: int = 1) -> None:
+        """Wait until the text stands on the terminal so often, scrollback included."""
+        self._until(lambda: str(self).count(text) >= count, f"{text!r} x {count}")
+
+    def wait_for_row(self, beginning: str) -> None:
+        """Wait until a row of the screen begins so."""
+        self._until(lambda: any(row.startswith(beginning) for row in self.screen()), f"a row {beginning!r}")
+
+    def wait_for_end(self) -> int | None:
+        """Wait until the program has ended; returns its exit code."""
+        end = time.monotonic() + PATIENCE
+        while self.pump(0.1):
+            assert time.monotonic() < end, f"still running:\n{self}"
+        self.child.wait()
+        return self.child.exitstatus
+
+    def screen(self) -> list[str]:
+        """The rows that are visible now."""
+        return [row.rstrip() for row in self._display.display]
+
+    def _until(self, met: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + PATIENCE
+        while not met():
+            alive = self.pump(0.05)
+            assert time.monotonic() < end, f"waited in vain for {what}:\n{self}"
+            assert alive or met(), f"ended before {what}:\n{self}"
+
+    @override
+    def __str__(self) -> str:
+        width = self._display.columns
+        gone = ["".join(row[at].data for at in range(width)).rstrip() for row in self._display.history.top]
+        return "\n".join([*gone, *self.screen()]).rstrip()
