@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcode.agent.mentions import mention_note, mentioned_paths
 from mcode.agent.prompt import environment
 from mcode.agent.transcript import transcript
 from mcode.call import Call, Origin
@@ -250,10 +251,11 @@ class Agent:
 
     async def _run_turn(self, text: str) -> TurnFinished:
         turn = self._parts.conversation.turn + 1
-        content = [{"type": "text", "text": part} for part in (*self._preamble(), text)]
         self._interrupted = False
         try:
-            return await self._parts.loop.run(content, text)
+            mentioned = await self._read_mentioned(text, turn)
+            parts = (*self._preamble(), *mentioned, text)
+            return await self._parts.loop.run([{"type": "text", "text": part} for part in parts], text)
         except asyncio.CancelledError:
             if not self._interrupted:
                 raise
@@ -263,6 +265,17 @@ class Agent:
             finished = TurnFinished(turn, "error", str(error))
             self.events.emit(finished)
             return finished
+
+    async def _read_mentioned(self, text: str, turn: int) -> list[str]:
+        """Read the files that the message names with `@`, as calls of the user's own."""
+        notes: list[str] = []
+        for path in mentioned_paths(text, self.workspace.current):
+            is_directory = (self.workspace.current / path).is_dir()
+            tool = "Glob" if is_directory else "Read"
+            arguments = {"pattern": "*", "path": path} if is_directory else {"file_path": path}
+            call = Call(self._fresh_call_id(), tool, arguments, Origin.USER, turn=turn)
+            notes.append(mention_note(path, await self._parts.pipeline.run(call)))
+        return notes
 
     def _preamble(self) -> list[str]:
         """What stands in front of the next message: the facts of the day first, then what hooks said."""

@@ -1,0 +1,54 @@
+"""Files that the user names with `@` in a message: found in the text, to be read along the road."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcode.call import Outcome
+
+LIMIT = 20
+"""Mentions of one message that are read; the model can read more by itself."""
+
+_MENTION = re.compile(r'(?<![^\s(\[{,;])@(?:"([^"\n]+)"|([^\s"]+))')
+
+_CLOSING = ".,;:!?)]}'\""
+"""Characters at the end of a word that may belong to the sentence and not to the name."""
+
+
+def mentioned_paths(text: str, directory: Path) -> tuple[str, ...]:
+    """The paths that a message mentions and that exist, as typed, each once and at most LIMIT of them.
+
+    `@"a b.txt"` names a path with blanks. What names no file or directory is left to be read as it stands.
+    """
+    found: dict[str, None] = {}
+    for quoted, plain in _MENTION.findall(text):
+        name = quoted or _existing(plain, directory)
+        if name and _exists(name, directory):
+            found[name] = None
+    return tuple(found)[:LIMIT]
+
+
+def mention_note(path: str, outcome: Outcome) -> str:
+    """What the model is told of one mentioned file."""
+    if outcome.is_error:
+        return f"The user mentions @{path}, which could not be shown: {outcome.text}"
+    return f"The user mentions @{path}. {outcome.call.tool} shows:\n{outcome.text}"
+
+
+def _existing(name: str, directory: Path) -> str:
+    """The longest beginning of a word that names something, without what closes a sentence."""
+    while name and not _exists(name, directory) and name[-1] in _CLOSING:
+        name = name[:-1]
+    return name
+
+
+def _exists(name: str, directory: Path) -> bool:
+    try:
+        return os.path.lexists(directory / os.path.expanduser(name))  # noqa: PTH111 -- Path raises on `~nobody`
+    except ValueError:
+        return False
