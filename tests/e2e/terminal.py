@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pexpect
 import pyte
+from rich.style import Style
+from rich.text import Text
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ PATIENCE = 60.0
 
 PROMPT = "\u203a"
 """What the prompt's row begins with."""
+
+COLORS = {"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 
 QUIET = 1.3
 """Seconds without a key after which an approval is asked, and a little more."""
@@ -97,6 +101,20 @@ class BinaryTerminal:
     def screen(self) -> list[str]:
         """The rows that are visible now."""
         return [row.rstrip() for row in self._display.display]
+
+    def styled(self) -> list[Text]:
+        """Everything on the terminal with its colours, one text a row."""
+        buffer = self._display.buffer
+        rows = [*self._display.history.top, *(buffer[at] for at in range(self._display.lines))]
+        return [self._styled_row(row) for row in rows]
+
+    def _styled_row(self, row: Any) -> Text:
+        text = Text()
+        for at in range(self._display.columns):
+            cell = row[at]
+            color = cell.fg if cell.fg in COLORS else None
+            text.append(cell.data, Style(color=color, bold=cell.bold, dim=None, reverse=cell.reverse))
+        return text
 
     def _until(self, met: Callable[[], bool], what: str) -> None:
         end = time.monotonic() + PATIENCE
