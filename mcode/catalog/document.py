@@ -69,7 +69,7 @@ def document_of(entry: Entry, weights: Weights) -> Document:
 
 def terms(text: str) -> list[str]:
     """The terms of a piece of text."""
-    return list(words.terms_of(words.split(text, brands())))
+    return words.terms(text, brands())
 
 
 def first_sentence(text: str) -> tuple[str, str]:
@@ -106,7 +106,9 @@ def _add(part: Field, combined: dict[str, float], thinning: float) -> None:
     count = part.terms.total()
     if not count:
         return
-    share = part.weight / (1 - thinning + thinning * count / part.usual) if count > part.usual else part.weight
+    share = (
+        part.weight / (1 - thinning + thinning * count / part.usual) if count > part.usual else part.weight
+    )
     for term, number in part.terms.items():
         combined[term] = combined.get(term, 0.0) + share * min(number, REPEATS)
 

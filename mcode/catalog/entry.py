@@ -56,6 +56,8 @@ class SearchResult:
     """Whether nothing comes near what was asked."""
     searched: int
     """Tools that were looked at."""
+    fault: str = ""
+    """Why the query could not be carried out as it was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Weights:
     server: float = 2.0
     first_sentence: float = 2.0
     rest: float = 0.5
-    parameter: float = 0.5
+    parameter: float = 0.8
     enum: float = 0.5
     parameter_text: float = 0.2
     hint: float = 2.0
@@ -75,17 +77,22 @@ class Weights:
     """English words that a glossary gives for Chinese text of a tool, beside the text itself."""
     saturation: float = 1.2
     """k1: how soon more of the same word counts no more."""
-    length: float = 0.5
+    length: float = 0.25
     """b: how much a long field thins out its words, from 0 to 1."""
-    equal: float = 0.8
-    related: float = 0.55
+    equal: float = 0.75
+    related: float = 0.45
     weak: float = 0.3
     unknown: float = 0.7
     """Words guessed from spelling: beginnings, compounds, slips of the finger."""
-    name_coverage: float = 0.6
+    name_coverage: float = 0.8
     """What a name wholly made of words that were asked for adds, as a share of the score."""
     query_coverage: float = 0.5
     """Exponent on the share of the query that a tool answers."""
+
+    deed: float = 0.2
+    """What a tool loses whose name says that it does something else than was asked for, as a share of the score."""
+    clause: float = 0.7
+    """What a tool that is best for one clause of a query gains, beside the best of the whole query at 1."""
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

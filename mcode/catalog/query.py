@@ -27,7 +27,22 @@ WORD_LIMIT = 80
 _SELECT = re.compile(r"\s*select\s*:\s*(.+)", re.IGNORECASE | re.DOTALL)
 _PATTERN = re.compile(r"\s*/(.+)/([a-z]*)\s*", re.DOTALL)
 _REQUIRED = re.compile(r"(?:^|(?<=\s))\+(?=\w)")
-_FIELD_LABEL = re.compile(r"^\s*(?:mcp[ _-]?)?(?:server|tool|query|name)s?\s*[:=]\s*", re.IGNORECASE | re.MULTILINE)
+_FIELD_LABEL = re.compile(
+    r"^\s*(?:mcp[ _-]?)?(?:server|tool|query|name)s?\s*[:=]\s*", re.IGNORECASE | re.MULTILINE
+)
+
+_CLAUSE_END = re.compile(
+    r"[,;，；、。\n]+|\b(?:and|then|plus|und|dann|et|puis|ensuite|y|luego|e|depois|и|затем)\b|然后|并且|并|再|以及",
+    re.IGNORECASE,
+)
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_./:-]+[A-Za-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9]*")
+_NAME_INSIDE = re.compile(r"(?<=[a-z0-9,;:'’] )[A-Z][\w'-]*")
+
+CLAUSE_LIMIT = 6
+"""Clauses of a query that are looked at each by itself."""
+
+SHORT_WORD = 3
+"""Letters of a word that may be an abbreviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +55,8 @@ class Group:
     """What each counts; the best one found in a tool is what the group scores there."""
     parts: tuple[Group, ...] = ()
     """The words of a phrase, which together count when that is more."""
+    is_name: bool = False
+    """Whether it looks like a name, a number or an abbreviation: a value rather than what a tool is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +72,8 @@ class Query:
     """Words to rank by."""
     required: tuple[str, ...] = ()
     """Words, each of which a tool must hold."""
+    identifiers: tuple[str, ...] = ()
+    """Words that are written as names of tools are."""
 
 
 def parse(text: str) -> Query:
@@ -68,12 +87,23 @@ def parse(text: str) -> Query:
     if pattern:
         return Query(text, pattern=pattern[1])
     required = tuple(part.split()[0] for part in _REQUIRED.split(text)[1:])
-    return Query(text, free=_FIELD_LABEL.sub("", _REQUIRED.sub("", text)), required=required)
+    return Query(
+        text=text,
+        free=_FIELD_LABEL.sub("", _REQUIRED.sub("", text)),
+        required=required,
+        identifiers=tuple(_IDENTIFIER.findall(text)),
+    )
 
 
-def groups_of(query: Query, lexicon: Lexicon, weights: Weights) -> tuple[Group, ...]:
-    """The free words of a query as groups, in order, each thing once."""
-    return _Reader(lexicon, weights).read(query.free)
+def clauses_of(text: str) -> tuple[str, ...]:
+    """The steps of a text that asks for several things; a single one where it asks for one."""
+    parts = (part.strip() for part in _CLAUSE_END.split(text))
+    return tuple(part for part in parts if part)[:CLAUSE_LIMIT]
+
+
+def groups_of(text: str, lexicon: Lexicon, weights: Weights) -> tuple[Group, ...]:
+    """The words of a text as groups, in order, each thing once."""
+    return _Reader(lexicon, weights).read(text)
 
 
 class _Reader:
@@ -83,8 +113,12 @@ class _Reader:
         self._lexicon = lexicon
         self._weights = weights
         self._tables = vocabulary()
+        self._names: frozenset[str] = frozenset()
 
     def read(self, text: str) -> tuple[Group, ...]:
+        self._names = frozenset(
+            word for name in _NAME_INSIDE.findall(text) for word in words.split(name, brands())
+        )
         asked = list(words.split(text, brands()))[:WORD_LIMIT]
         translator = translator_of(asked, self._lexicon)
         found: list[Group] = []
@@ -117,7 +151,9 @@ class _Reader:
             if translation:
                 text = " ".join(left[: translation.taken])
                 return translation.taken, self._translated(text, translation.meanings)
-        joined = [words.stem(word + left[1])] if len(left) > 1 and left[1] not in self._tables.stopwords else []
+        joined = (
+            [words.stem(word + left[1])] if len(left) > 1 and left[1] not in self._tables.stopwords else []
+        )
         return 1, [self._word(word, 1.0, joined)]
 
     def _is_known(self, word: str) -> bool:
@@ -141,7 +177,7 @@ class _Reader:
         """One English word with what else it may be called."""
         term = words.stem(word)
         alternatives: dict[Phrase, float] = {(term,): 1.0}
-        for other in words.terms_of([word]):
+        for other in words.terms_of(word):
             alternatives.setdefault((other,), 0.8)
         for phrase, share in self._tables.meanings.get((term,), {}).items():
             alternatives.setdefault(phrase, self._weighed(share))
@@ -151,7 +187,9 @@ class _Reader:
         if not any(each in self._lexicon for phrase in alternatives for each in phrase):
             for phrase in self._lexicon.guesses(term):
                 alternatives.setdefault(phrase, self._weights.unknown)
-        return Group(word, weight * (self._weights.weak if term in self._tables.weak else 1.0), alternatives)
+        is_name = word in self._names or not word.isalpha() or len(word) <= SHORT_WORD
+        weight *= self._weights.weak if term in self._tables.weak else 1.0
+        return Group(word, weight, alternatives, is_name=is_name)
 
     def _translated(self, text: str, meanings: tuple[Phrase, ...]) -> list[Group]:
         """A word of another language by its English meanings and what those may be called."""

@@ -1,191 +1,167 @@
-"""The search: an index of tools that ranks them by a query, in memory, in pure Python."""
+"""The search: an index of tools that finds them by name, by pattern or by words; in memory, in pure Python."""
 
 from __future__ import annotations
 
 import math
-from array import array
-from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from mcode.catalog import words
-from mcode.catalog.document import Document, document_of
+from mcode.catalog.document import document_of
 from mcode.catalog.entry import Entry, Hit, SearchResult, Weights
-from mcode.catalog.query import Group, Query, groups_of, parse
-from mcode.catalog.spelling import Lexicon
+from mcode.catalog.patterns import PatternError, compile_pattern, matches
+from mcode.catalog.postings import Postings
+from mcode.catalog.query import parse
+from mcode.catalog.ranking import Ranker, Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence, Set
 
-    from mcode.catalog.vocabulary.load import Phrase
+    from mcode.catalog.document import Document
+    from mcode.catalog.query import Query
 
-CANDIDATES = 150
-"""Tools that the slower part of the ranking looks at."""
+__all__ = ["Entry", "Hit", "SearchResult", "ToolIndex", "Weights"]
 
 
 class ToolIndex:
-    """Finds tools. A server's tools can be replaced without reading those of the others again."""
+    """
+    Finds tools. The tools of one server can be replaced without reading those of the others again.
+
+    Building and the first search after a change compute for a while (some 0.3 ms a tool): off the event loop, please.
+    """
 
     def __init__(self, weights: Weights | None = None) -> None:
         self._weights = weights or Weights()
         self._servers: dict[str, list[tuple[Entry, Document]]] = {}
-        self._linked: _Linked | None = None
+        self._postings: Postings | None = None
 
     @classmethod
     def build(cls, entries: Iterable[Entry], weights: Weights | None = None) -> ToolIndex:
-        """An index of these tools."""
+        """An index of these tools, ready to search."""
         index = cls(weights)
+        by_server: dict[str, list[Entry]] = {}
         for entry in entries:
-            index._servers.setdefault(entry.server, []).append((entry, document_of(entry, index._weights)))
-        index._link()
+            by_server.setdefault(entry.server, []).append(entry)
+        for server, tools in by_server.items():
+            index.replace_server(server, tools)
+        index.prepare()
         return index
 
     def replace_server(self, name: str, entries: Iterable[Entry]) -> None:
-        """Put these tools in place of all that the server had; none removes it."""
+        """Put these tools in place of all that the server had; none at all removes it."""
         read = [(entry, document_of(entry, self._weights)) for entry in entries]
         if read:
             self._servers[name] = read
         else:
             self._servers.pop(name, None)
-        self._linked = None
+        self._postings = None
+
+    def prepare(self) -> None:
+        """Do now what the next search would do first."""
+        self._ready()
 
     def __len__(self) -> int:
         return sum(map(len, self._servers.values()))
 
+    def named(self, name: str) -> tuple[str, ...]:
+        """The tools that a name selects: full or bare, in any letter case and punctuation."""
+        postings = self._ready()
+        return tuple(postings.entries[position].name for position in postings.named(name))
+
     def search(self, query: str, k: int = 5, server: str | None = None) -> SearchResult:
-        """The `k` tools that fit the query best; of one server only, when it is named."""
-        linked = self._link()
-        return _Search(linked, self._weights, server).run(parse(query), k)
+        """
+        The `k` tools that fit a query best; of one server only, when it is named.
 
-    def _link(self) -> _Linked:
-        if self._linked is None:
-            self._linked = _Linked([pair for pairs in self._servers.values() for pair in pairs], self._weights)
-        return self._linked
+        A query is free words in any language, `select:a,b` for names, `/pattern/` for a regular expression over
+        names and descriptions, or words of which those marked `+` must occur. A tool that the query names comes
+        first whatever else fits.
+        """
+        postings = self._ready()
+        allowed = postings.of_server(server) if server else None
+        return _Search(postings, self._weights, allowed).run(parse(query), max(k, 0))
 
-
-class _Linked:
-    """The documents of all servers, turned round: which tools hold a term, and what it weighs there."""
-
-    def __init__(self, pairs: Sequence[tuple[Entry, Document]], weights: Weights) -> None:
-        self.entries = [entry for entry, _ in pairs]
-        self.names = [document.name_terms for _, document in pairs]
-        self.postings: dict[str, tuple[array[int], array[float]]] = {}
-        k1 = weights.saturation
-        for position, (_, document) in enumerate(pairs):
-            for term, weight in document.terms.items():
-                held = self.postings.get(term)
-                if held is None:
-                    held = self.postings[term] = (array("I"), array("f"))
-                held[0].append(position)
-                held[1].append(weight * (k1 + 1) / (weight + k1))
-        self.lexicon = Lexicon(self.postings)
-        self.by_name: dict[str, list[int]] = {}
-        for position, entry in enumerate(self.entries):
-            for name in {entry.name, entry.bare_name, f"{entry.server}/{entry.bare_name}", *entry.aliases}:
-                self.by_name.setdefault(words.plain(name), []).append(position)
-
-    def rarity(self, term: str) -> float:
-        """The inverse document frequency of a term; the highest for one that no tool holds."""
-        count = len(self.postings[term][0]) if term in self.postings else 0
-        return math.log(1 + (len(self.entries) - count + 0.5) / (count + 0.5))
+    def _ready(self) -> Postings:
+        if self._postings is None:
+            pairs = [pair for pairs in self._servers.values() for pair in pairs]
+            self._postings = Postings(pairs, self._weights.saturation)
+        return self._postings
 
 
 class _Search:
-    def __init__(self, linked: _Linked, weights: Weights, server: str | None) -> None:
-        self._linked = linked
+    """One query against one state of the index."""
+
+    def __init__(self, postings: Postings, weights: Weights, allowed: Set[int] | None) -> None:
+        self._postings = postings
         self._weights = weights
-        self._server = server
+        self._allowed = allowed
 
     def run(self, query: Query, k: int) -> SearchResult:
+        if query.pattern:
+            return self._match(query, k)
         exact = self._exact(query)
-        ranked, near = self._rank(query)
-        hits = [Hit(self._linked.entries[position].name, math.inf, exact=True) for position in exact]
+        if query.names and exact:
+            return self._result(exact, (), k, found=True)
+        allowed = self._allowed
+        if query.required:
+            allowed = self._holding(query.required)
+            exact = [position for position in exact if position in allowed]
+        ranking = Ranker(self._postings, self._weights, allowed).rank(query.free)
+        if query.required and not ranking.scores:
+            ranking = Ranking(tuple((position, 0.0) for position in sorted(allowed or ())), near=True)
+        near = bool(exact) or (bool(ranking.scores) and (ranking.near or bool(query.required)))
+        return self._result(exact, ranking.scores, k, found=near)
+
+    def _result(
+        self,
+        exact: Sequence[int],
+        ranked: Iterable[tuple[int, float]],
+        k: int,
+        *,
+        found: bool,
+        fault: str = "",
+    ) -> SearchResult:
+        entries = self._postings.entries
+        hits = [Hit(entries[position].name, math.inf, exact=True) for position in exact]
         taken = set(exact)
-        hits += [
-            Hit(self._linked.entries[position].name, score)
-            for position, score in ranked
-            if position not in taken
-        ]
-        return SearchResult(tuple(hits[:k]), not (exact or near), len(self._linked.entries))
+        hits += [Hit(entries[position].name, score) for position, score in ranked if position not in taken]
+        return SearchResult(tuple(hits[:k]), not found, self._searched(), fault)
+
+    def _searched(self) -> int:
+        return len(self._postings.entries) if self._allowed is None else len(self._allowed)
 
     def _exact(self, query: Query) -> list[int]:
-        names = query.names or (query.text,)
+        """The tools that a query names, in its order."""
         found: dict[int, None] = {}
-        for name in names:
-            for position in self._linked.by_name.get(words.plain(name), ()):
-                found[position] = None
+        for name in query.names or (query.text, *query.identifiers):
+            for position in self._postings.named(name):
+                if self._allowed is None or position in self._allowed:
+                    found[position] = None
         return list(found)
 
-    def _rank(self, query: Query) -> tuple[list[tuple[int, float]], bool]:
-        groups = groups_of(query, self._linked.lexicon, self._weights)
-        total: dict[int, float] = {}
-        mass: dict[int, float] = {}
-        whole = 0.0
-        covered: dict[str, float] = {}
-        for group in groups:
-            best, weight = self._score(group, covered)
-            whole += weight
-            for position, score in best.items():
-                total[position] = total.get(position, 0.0) + score
-                mass[position] = mass.get(position, 0.0) + min(score, weight)
-        ranked = []
-        for position in nlargest(CANDIDATES, total, key=total.__getitem__):
-            score = total[position]
-            score *= 1 + self._weights.name_coverage * self._coverage(position, covered)
-            score *= (mass[position] / whole) ** self._weights.query_coverage
-            ranked.append((position, score))
-        ranked.sort(key=lambda pair: -pair[1])
-        return ranked, bool(ranked)
+    def _holding(self, required: Iterable[str]) -> frozenset[int]:
+        """The tools that hold each of these words, in any form, or in the middle of their name."""
+        found = self._allowed
+        for word in required:
+            terms = words.terms(word)
+            holding = {
+                position
+                for position, entry in enumerate(self._postings.entries)
+                if words.plain(word) in words.plain(entry.server + entry.bare_name)
+            }
+            lists = [set(self._postings.held[term][0]) for term in terms if term in self._postings.held]
+            if lists and len(lists) == len(terms):
+                holding |= set.intersection(*lists)
+            found = holding if found is None else found & holding
+        return frozenset(found or ())
 
-    def _coverage(self, position: int, covered: Mapping[str, float]) -> float:
-        names = self._linked.names[position]
-        if not names:
-            return 0.0
-        rarities = [self._linked.rarity(term) for term in names]
-        return sum(covered.get(term, 0.0) * rarity for term, rarity in zip(names, rarities, strict=True)) / sum(rarities)
-
-    def _score(self, group: Group, covered: dict[str, float]) -> tuple[dict[int, float], float]:
-        """What a group scores in each tool that holds anything of it, and what it could score."""
-        best: dict[int, float] = {}
-        highest = 0.0
-        for phrase, share in group.alternatives.items():
-            rarity = sum(self._linked.rarity(term) for term in phrase) / len(phrase)
-            if share == 1.0:
-                highest = max(highest, rarity)
-            for term in phrase:
-                covered[term] = max(covered.get(term, 0.0), share * (1.0 if group.weight >= 1 else 0.5))
-            for position, score in self._phrase(phrase).items():
-                score *= share * group.weight
-                if score > best.get(position, 0.0):
-                    best[position] = score
-        if group.parts:
-            together: dict[int, float] = {}
-            highest = 0.0
-            for part in group.parts:
-                scores, weight = self._score(part, covered)
-                highest += weight
-                for position, score in scores.items():
-                    together[position] = together.get(position, 0.0) + score
-            for position, score in best.items():
-                best[position] = score * 1.5
-            for position, score in together.items():
-                if score > best.get(position, 0.0):
-                    best[position] = score
-            return best, highest
-        return best, highest * group.weight
-
-    def _phrase(self, phrase: Phrase) -> dict[int, float]:
-        found: dict[int, float] | None = None
-        for term in phrase:
-            held = self._linked.postings.get(term)
-            if held is None:
-                return {}
-            rarity = self._linked.rarity(term) / len(phrase)
-            if found is None:
-                found = {position: score * rarity for position, score in zip(*held, strict=True)}
-            else:
-                found = {
-                    position: found[position] + score * rarity
-                    for position, score in zip(*held, strict=True)
-                    if position in found
-                }
-        return found or {}
+    def _match(self, query: Query, k: int) -> SearchResult:
+        """The tools whose name, or else whose description, a pattern matches."""
+        try:
+            pattern = compile_pattern(query.pattern)
+        except PatternError as error:
+            return self._result((), (), k, found=False, fault=str(error))
+        entries = self._postings.entries
+        positions = range(len(entries)) if self._allowed is None else sorted(self._allowed)
+        scores, complete = matches(pattern, [(position, entries[position]) for position in positions])
+        fault = "" if complete else f"matching the pattern {query.pattern} took too long and was ended"
+        ranked = sorted(scores.items(), key=lambda pair: (-pair[1], entries[pair[0]].name))
+        return self._result((), ranked, k, found=bool(ranked), fault=fault)

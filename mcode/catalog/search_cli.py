@@ -18,7 +18,6 @@ from mcode.catalog.entry import Entry
 from mcode.catalog.search import ToolIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
 
     from mcode.jsontext import JsonObject
 

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from mcode.catalog import words
-from mcode.catalog.vocabulary.load import Glossary, Phrase, glossary
 from mcode.catalog.vocabulary.characters import simplified
+from mcode.catalog.vocabulary.load import Glossary, Phrase, glossary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Protocol
 from mcode.catalog.vocabulary.characters import simplified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 WORD_LIMIT = 40
 """Letters of a word that are read; what is longer is data rather than a word."""
 
-STEM_CACHE = 40_000
+STEM_CACHE = 20_000
 """Words whose stems are remembered."""
+
+PIECE_CACHE = 20_000
+"""Pieces of text whose words and terms are remembered."""
 
 UNSPACED = (
     "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -30,6 +33,7 @@ _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _CASE_CHANGE = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
 _CASE_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+")
 _ACRONYMS = re.compile(r"([A-Z]{2,})s")
+_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]+[^s]s")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -50,8 +54,12 @@ def stemmer(language: str) -> Stemmer:
 @lru_cache(maxsize=STEM_CACHE)
 def stem(word: str) -> str:
     """The English stem of one lower-case word; words of other scripts, short words and numbers as they are."""
-    if len(word) < 4 or not word.isascii() or not word.isalpha():
-        return _fold(word) if not word.isascii() else word
+    if not word.isascii():
+        return _fold(word)
+    if len(word) < 4 or not word.isalpha():
+        return word
+    if word[-1] == "s" and _CONSONANTS.fullmatch(word):
+        return word[:-1]  # the plural of an abbreviation: pdfs
     return stemmer("english").stemWord(word)
 
 
@@ -69,7 +77,8 @@ def fold(text: str) -> str:
         return text.lower()
     composed = unicodedata.normalize("NFKC", text).lower()
     return "".join(
-        part if _UNSPACED_RUN.fullmatch(part) else _fold(part) for part in re.split(f"([{UNSPACED}]+)", composed)
+        part if _UNSPACED_RUN.fullmatch(part) else _fold(part)
+        for part in re.split(f"([{UNSPACED}]+)", composed)
     )
 
 
@@ -92,35 +101,45 @@ def split(text: str, whole: frozenset[str] = frozenset()) -> Iterator[str]:
     `whole` are words, in lower case, that stay in one piece whatever their capitals say (GitHub).
     """
     for piece in pieces(text):
-        if len(piece) > 2 and _CASE_CHANGE.search(piece):
-            yield from _parts_of(piece[: 4 * WORD_LIMIT], whole)
-        else:
-            yield piece[:WORD_LIMIT].lower()
+        yield from parts_of(piece, whole)
 
 
-def _parts_of(piece: str, whole: frozenset[str]) -> Iterator[str]:
+@lru_cache(maxsize=PIECE_CACHE)
+def parts_of(piece: str, whole: frozenset[str]) -> tuple[str, ...]:
+    """One piece, cut at changes of case; `whole` as in `split`."""
+    if len(piece) < 3 or not _CASE_CHANGE.search(piece):
+        return (piece[:WORD_LIMIT].lower(),)
+    piece = piece[: 4 * WORD_LIMIT]
     plural = _ACRONYMS.fullmatch(piece)
     if plural:
-        yield plural[1].lower()
-    elif piece.lower() in whole:
-        yield piece.lower()
-    elif not piece.isascii():
-        yield piece[:WORD_LIMIT].lower()
-    else:
-        for part in _CASE_PART.findall(piece):
-            yield part[:WORD_LIMIT].lower()
+        return (plural[1].lower(),)
+    if piece.lower() in whole or not piece.isascii():
+        return (piece[:WORD_LIMIT].lower(),)
+    return tuple(part[:WORD_LIMIT].lower() for part in _CASE_PART.findall(piece))
 
 
-def terms_of(words: Iterable[str]) -> Iterator[str]:
-    """What an index holds of words: stems, pairs of Chinese characters, and the letters of words with digits."""
-    for word in words:
-        if is_unspaced(word):
-            yield from pairs(word)
-            continue
-        yield stem(word)
-        if not word.isalpha() and not word.isdigit():
-            for letters in _LETTERS.findall(word):
-                yield stem(letters)
+def terms(text: str, whole: frozenset[str] = frozenset()) -> list[str]:
+    """What an index holds of a text, in order; `whole` as in `split`."""
+    found: list[str] = []
+    for piece in pieces(text):
+        found += _terms_of_piece(piece, whole)
+    return found
+
+
+@lru_cache(maxsize=PIECE_CACHE)
+def _terms_of_piece(piece: str, whole: frozenset[str]) -> tuple[str, ...]:
+    return tuple(term for word in parts_of(piece, whole) for term in terms_of(word))
+
+
+def terms_of(word: str) -> Iterator[str]:
+    """The terms of one word: its stem, pairs of Chinese characters, the letters beside its digits."""
+    if is_unspaced(word):
+        yield from pairs(word)
+        return
+    yield stem(word)
+    if not word.isalpha() and not word.isdigit():
+        for letters in _LETTERS.findall(word):
+            yield stem(letters)
 
 
 def pairs(run: str) -> list[str]:

@@ -24,7 +24,7 @@ EQUAL = 0.8
 RELATED = 0.55
 """What a word counts that may be meant."""
 
-LISTS = frozenset({"stopwords", "weak", "brands"})
+LISTS = frozenset({"stopwords", "weak", "brands", "actions"})
 """Tables that are plain lists of words."""
 
 
@@ -44,6 +44,8 @@ class Vocabulary:
     """Names, in lower case, that are not cut at their capitals."""
     known: frozenset[str]
     """Every stem that occurs in a table."""
+    actions: dict[str, frozenset[str]]
+    """The kinds of deeds that the stem of a verb may stand for."""
 
 
 @dataclass(slots=True)
@@ -81,6 +83,7 @@ def vocabulary() -> Vocabulary:
         weak=frozenset(words.stem(word) for word in _words_of("weak")),
         brands=brands(),
         known=frozenset(known),
+        actions=_read_actions(),
     )
 
 
@@ -152,6 +155,16 @@ def _add(
     for other in others:
         if other and other != phrase:
             kept[other] = max(weight, kept.get(other, 0.0))
+
+
+def _read_actions() -> dict[str, frozenset[str]]:
+    actions: dict[str, frozenset[str]] = {}
+    for line in lines_of(TABLES / "english" / "actions.txt"):
+        kind, _, verbs = line.partition(":")
+        for verb in verbs.split():
+            term = words.stem(verb)
+            actions[term] = actions.get(term, frozenset()) | {kind}
+    return actions
 
 
 def _words_of(name: str) -> Iterator[str]:

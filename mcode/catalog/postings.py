@@ -1,0 +1,113 @@
+"""The documents of all servers turned round: which tools hold a term, and what it weighs there."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from mcode.catalog import words
+from mcode.catalog.spelling import Lexicon
+from mcode.catalog.vocabulary.load import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcode.catalog.document import Document
+    from mcode.catalog.entry import Entry
+
+COMMON_IN_NAMES = 0.6
+"""Share of a server's tools from which a word in their names belongs to the server rather than to the tool."""
+
+FAMILY_SHARE = 0.5
+"""What such a word counts in a name."""
+
+SMALLEST_FAMILY = 4
+"""Tools that a server must have for that to be told."""
+
+
+class Postings:
+    """An index over a fixed list of tools; a tool is known by its position in the list."""
+
+    def __init__(self, pairs: Sequence[tuple[Entry, Document]], saturation: float) -> None:
+        self.entries = [entry for entry, _ in pairs]
+        self.held: dict[str, tuple[array[int], array[float]]] = {}
+        """By term: positions of the tools, and the saturated weight of the term in each."""
+        self._fill([document for _, document in pairs], saturation)
+        self._rarities = {term: self._rarity(len(held[0])) for term, held in self.held.items()}
+        self._highest = self._rarity(0)
+        names = [document.name_terms for _, document in pairs]
+        families = self._families([document for _, document in pairs])
+        self.name_shares = [
+            self._shares(terms, families[entry.server]) for entry, terms in zip(self.entries, names, strict=True)
+        ]
+        """By position: the terms of the name, each with its share of the name."""
+        self.deeds = [_deeds(terms) for terms in names]
+        """By position: what the verb in the name says that the tool does."""
+        self.lexicon = Lexicon(self.held)
+        self._by_name: dict[str, list[int]] = {}
+        for position, entry in enumerate(self.entries):
+            for name in {entry.name, entry.bare_name, entry.server + entry.bare_name, *entry.aliases}:
+                self._by_name.setdefault(words.plain(name), []).append(position)
+
+    def named(self, name: str) -> Sequence[int]:
+        """The tools of this name, full or bare, whatever its letter case and punctuation."""
+        return self._by_name.get(words.plain(name), ())
+
+    def of_server(self, name: str) -> frozenset[int]:
+        """The tools of a server, whatever the letter case and punctuation of its name."""
+        wanted = words.plain(name)
+        return frozenset(
+            position for position, entry in enumerate(self.entries) if words.plain(entry.server) == wanted
+        )
+
+    def rarity(self, term: str) -> float:
+        """The inverse document frequency of a term; the highest for one that no tool holds."""
+        return self._rarities.get(term, self._highest)
+
+    def _fill(self, documents: Sequence[Document], saturation: float) -> None:
+        held = self.held
+        top = saturation + 1
+        for position, document in enumerate(documents):
+            for term, weight in document.terms.items():
+                pair = held.get(term)
+                if pair is None:
+                    pair = held[term] = (array("I"), array("f"))
+                pair[0].append(position)
+                pair[1].append(weight * top / (weight + saturation))
+
+    def _families(self, documents: Sequence[Document]) -> dict[str, frozenset[str]]:
+        """By server: the words in its tools' names that stand for the server, as in `slack_post_message`."""
+        counts: dict[str, Counter[str]] = {}
+        sizes: Counter[str] = Counter()
+        own: dict[str, frozenset[str]] = {}
+        for entry, document in zip(self.entries, documents, strict=True):
+            counts.setdefault(entry.server, Counter()).update(document.name_terms)
+            sizes[entry.server] += 1
+            own[entry.server] = document.server_terms
+        return {
+            server: frozenset(
+                term
+                for term, number in counted.items()
+                if sizes[server] >= SMALLEST_FAMILY
+                and (number >= COMMON_IN_NAMES * sizes[server] or (term in own[server] and number > 1))
+            )
+            for server, counted in counts.items()
+        }
+
+    def _shares(self, terms: Sequence[str], family: frozenset[str]) -> tuple[tuple[str, float], ...]:
+        rarities = [
+            self._rarities[term] * (FAMILY_SHARE if term in family else 1.0) for term in terms
+        ]
+        whole = sum(rarities)
+        return tuple((term, rarity / whole) for term, rarity in zip(terms, rarities, strict=True))
+
+    def _rarity(self, count: int) -> float:
+        return math.log(1 + (len(self.entries) - count + 0.5) / (count + 0.5))
+
+
+def _deeds(terms: Sequence[str]) -> frozenset[str]:
+    """What a name says that its tool does: by its first word where that is a verb, else its last, else any."""
+    actions = vocabulary().actions
+    return next((actions[term] for term in (*terms[:1], *terms[-1:], *terms) if term in actions), frozenset())

@@ -1,0 +1,225 @@
+"""Ranks tools by the free words of a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import TYPE_CHECKING
+
+from mcode.catalog.query import clauses_of, groups_of
+from mcode.catalog.vocabulary.load import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence, Set
+
+    from mcode.catalog.entry import Weights
+    from mcode.catalog.postings import Postings
+    from mcode.catalog.query import Group
+    from mcode.catalog.vocabulary.load import Phrase
+
+CANDIDATES = 150
+"""Tools that the slower part of the ranking looks at."""
+
+PHRASE_BONUS = 1.5
+"""What another word for a whole phrase counts beside one for a single word."""
+
+CLAUSE_WEIGHT = 1.5
+"""Weight of words that a clause needs to be a request of its own."""
+
+UNKNOWN_NAME = 0.15
+"""What a name or number that no tool knows counts among the words that were not found: it is a value, not a subject."""
+
+NEAR_SHORT, NEAR_LONG = 0.22, 0.15
+"""Share of a query that some tool must answer for the query to have a match, for short and for long queries."""
+
+SHORT_QUERY, LONG_QUERY = 4, 12
+"""Words of a short and of a long query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What the free words of a query found."""
+
+    scores: tuple[tuple[int, float], ...]
+    """Positions of tools with their scores, the best first."""
+    near: bool
+    """Whether the best of them answer enough of the query to be a match."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """One group of a query against all tools."""
+
+    best: Mapping[int, float]
+    """What it scores, by position."""
+    weight: float
+    """What it scores where a tool is made for it."""
+    covered: Mapping[str, float]
+    """The terms that it stands for, and how surely."""
+    deeds: Set[str]
+    """What it asks to be done, where it is a verb."""
+
+
+class Ranker:
+    """Answers one query. Groups that occur in several clauses are scored once."""
+
+    def __init__(self, postings: Postings, weights: Weights, allowed: Set[int] | None = None) -> None:
+        self._postings = postings
+        self._weights = weights
+        self._allowed = allowed
+        self._scored: dict[str, _Scored] = {}
+        self._actions = vocabulary().actions
+
+    def rank(self, text: str) -> Ranking:
+        """The tools that fit a text, and whether they come near it."""
+        groups = groups_of(text, self._postings.lexicon, self._weights)
+        scores, nearness = self._scores(groups)
+        if not scores:
+            return Ranking((), near=False)
+        clauses = clauses_of(text)
+        if len(clauses) > 1:
+            scores = self._with_clauses(scores, clauses)
+        ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+        return Ranking(tuple(ranked), near=nearness >= _needed(len(groups)))
+
+    def _with_clauses(self, scores: Mapping[int, float], clauses: Iterable[str]) -> dict[int, float]:
+        """The scores of a whole query, with what is best for one of its clauses moved up."""
+        highest = max(scores.values())
+        extra: dict[int, float] = {}
+        for clause in clauses:
+            groups = groups_of(clause, self._postings.lexicon, self._weights)
+            if sum(group.weight for group in groups) < CLAUSE_WEIGHT:
+                continue
+            own, _ = self._scores(groups)
+            top = max(own.values(), default=0.0)
+            for position, score in own.items():
+                extra[position] = max(extra.get(position, 0.0), score / top)
+        return {
+            position: scores.get(position, 0.0) / highest + self._weights.clause * extra.get(position, 0.0)
+            for position in scores.keys() | extra.keys()
+        }
+
+    def _scores(self, groups: Sequence[Group]) -> tuple[dict[int, float], float]:
+        """What the best candidates score, and the largest share of the words that one of them answers."""
+        total: dict[int, float] = {}
+        answered: dict[int, float] = {}
+        whole = 0.0
+        covered: dict[str, float] = {}
+        asked: set[str] = set()
+        for group in groups:
+            scored = self._score_once(group)
+            weight = scored.weight
+            whole += weight if scored.best or not group.is_name else weight * UNKNOWN_NAME
+            asked |= scored.deeds
+            for term, share in scored.covered.items():
+                if share > covered.get(term, 0.0):
+                    covered[term] = share
+            for position, score in scored.best.items():
+                total[position] = total.get(position, 0.0) + score
+                answered[position] = answered.get(position, 0.0) + (min(weight, score))
+        if self._allowed is not None:
+            total = {position: score for position, score in total.items() if position in self._allowed}
+        scores: dict[int, float] = {}
+        nearest = 0.0
+        for position in nlargest(CANDIDATES, total, key=total.__getitem__):
+            share = answered[position] / whole
+            nearest = max(nearest, share)
+            scores[position] = total[position] * self._fit(position, share, covered, asked)
+        return scores, nearest
+
+    def _fit(self, position: int, answered: float, covered: Mapping[str, float], asked: Set[str]) -> float:
+        """How well a tool as a whole fits, as a factor on its score."""
+        name = sum(covered.get(term, 0.0) * share for term, share in self._postings.name_shares[position])
+        fit = (1 + self._weights.name_coverage * name) * answered**self._weights.query_coverage
+        deeds = self._postings.deeds[position]
+        return fit if not asked or not deeds or asked & deeds else fit * (1 - self._weights.deed)
+
+    def _score_once(self, group: Group) -> _Scored:
+        scored = self._scored.get(group.text)
+        if scored is None:
+            scored = self._scored[group.text] = self._score(group)
+        return scored
+
+    def _score(self, group: Group) -> _Scored:
+        best: dict[int, float] = {}
+        covered: dict[str, float] = {}
+        deeds: set[str] = set()
+        weight = 0.0
+        limit = self._own_rarity(group)
+        trust = 1.0 if group.weight >= 1 else 0.5
+        for phrase, share in group.alternatives.items():
+            rarity = sum(map(self._postings.rarity, phrase)) / len(phrase)
+            if share == 1.0:
+                weight = max(weight, rarity)
+                deeds |= self._actions.get(phrase[0], frozenset())
+            for term in phrase:
+                covered[term] = max(covered.get(term, 0.0), share * trust)
+            factor = share * group.weight * min(1.0, limit / rarity)
+            if group.parts:
+                factor *= PHRASE_BONUS
+            self._keep_best(best, phrase, factor)
+        if not group.parts:
+            return _Scored(best, weight * group.weight, covered, deeds)
+        return self._with_parts(group, best, covered, deeds)
+
+    def _with_parts(
+        self, group: Group, best: dict[int, float], covered: dict[str, float], deeds: set[str]
+    ) -> _Scored:
+        """A phrase scores what its words score together, where that is more than another word for it."""
+        together: dict[int, float] = {}
+        weight = 0.0
+        for part in group.parts:
+            scored = self._score(part)
+            weight += scored.weight
+            deeds |= scored.deeds
+            for term, share in scored.covered.items():
+                covered[term] = max(covered.get(term, 0.0), share)
+            for position, score in scored.best.items():
+                together[position] = together.get(position, 0.0) + score
+        for position, score in together.items():
+            if score > best.get(position, 0.0):
+                best[position] = score
+        return _Scored(best, weight, covered, deeds)
+
+    def _own_rarity(self, group: Group) -> float:
+        """How rare the word itself is, where tools hold it: a rarer synonym must not count more than that."""
+        own = [
+            self._postings.rarity(phrase[0])
+            for phrase, share in group.alternatives.items()
+            if share == 1.0 and len(phrase) == 1 and phrase[0] in self._postings.held
+        ]
+        return max(own, default=float("inf"))
+
+    def _keep_best(self, best: dict[int, float], phrase: Phrase, factor: float) -> None:
+        """Note what a word or phrase scores in each tool that holds all of it, where that is the best so far."""
+        held = self._postings.held.get(phrase[0])
+        if held is None:
+            return
+        factor /= len(phrase)
+        rarity = self._postings.rarity(phrase[0]) * factor
+        if len(phrase) == 1:
+            for position, score in zip(*held, strict=True):
+                score *= rarity  # noqa: PLW2901 -- the hottest loop of a search
+                if score > best.get(position, 0.0):
+                    best[position] = score
+            return
+        sums = {position: score * rarity for position, score in zip(*held, strict=True)}
+        for term in phrase[1:]:
+            held = self._postings.held.get(term)
+            if held is None:
+                return
+            rarity = self._postings.rarity(term) * factor
+            sums = {
+                position: sums[position] + score * rarity
+                for position, score in zip(*held, strict=True)
+                if position in sums
+            }
+        for position, score in sums.items():
+            if score > best.get(position, 0.0):
+                best[position] = score
+
+
+def _needed(count: int) -> float:
+    """The share of a query of so many words that a match must answer."""
+    length = min(max(count, SHORT_QUERY), LONG_QUERY)
+    return NEAR_SHORT - (NEAR_SHORT - NEAR_LONG) * (length - SHORT_QUERY) / (LONG_QUERY - SHORT_QUERY)
