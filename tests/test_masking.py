@@ -263,7 +263,7 @@ def test_k_01_two_masked_keys_do_not_become_one(masker: Masker) -> None:
 
 
 def test_a_path_that_speaks_of_tokens_is_no_name_of_a_secret(masker: Masker) -> None:
-    read = {"/work/src/token": HEX * 2, "src/api_token.py": HEX * 2}
+    read = {"/project/src/token": HEX * 2, "src/api_token.py": HEX * 2}
     assert masker.mask_value(read) == read
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def begin(store: SessionStore, prompt: str, name: str = "", session_id: str | None = None) -> str:
     session = store.create(session_id)
-    session.journal.append("session", {"id": session.id, "cwd": "/work", "version": "0.1.0"})
+    session.journal.append("session", {"id": session.id, "cwd": "/project", "version": "0.1.0"})
     session.journal.append("user", {"turn": 1, "text": prompt})
     if name:
         session.journal.append("title", {"name": name})
@@ -118,7 +118,7 @@ def test_a_fork_is_a_copy_under_a_new_id_that_names_its_parent(store: SessionSto
     assert types == ["session", "user", "title", "session", "user"]
     assert fork.journal.records[3].body == {
         "id": fork.id,
-        "cwd": "/work",
+        "cwd": "/project",
         "version": "0.1.0",
         "parent": parent,
     }
