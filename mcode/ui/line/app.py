@@ -122,7 +122,9 @@ class LineApp:
             act=self._act,
             give_back=self.hands.give_back,
         )
-        self.jobs = JobControl(leave=self._leave_terminal, come_back=self._take_terminal)
+        self.jobs = JobControl(
+            leave=self._leave_terminal, come_back=self._take_terminal, interrupt=self._interrupted
+        )
 
     @property
     def agent(self) -> Conversation:
@@ -227,6 +229,8 @@ class LineApp:
             self.printer.add(self.transcript.receive(event))
         self.printer.add(self.transcript.end_stream())
         self.transcript.forget_calls()
+        name = f' "{agent.name}"' if agent.name else ""
+        self.say(f"Session {agent.session.id[:8]}{name} goes on from here.")
 
     def _receive(self, event: Event) -> None:
         """One event of the core. Called in the middle of its work, so nothing here may wait or raise."""
@@ -302,7 +306,13 @@ class LineApp:
             await self.work.stop()
             await self.history.finish()
 
+    def _interrupted(self) -> None:
+        if not self.hands.editing:
+            self.hands.control_c()
+
     def _leave_terminal(self) -> None:
+        if self.hands.editing:
+            return
         self._left = True
         self.printer.flush()
         self.prompt.app.renderer.erase()

@@ -86,14 +86,14 @@ def could_decide(text: str, choices: Sequence[ApprovalChoice]) -> bool:
 
 
 def _facts(request: ApprovalRequested, width: int) -> Iterator[str]:
-    call = request.call
+    call, preview = request.call, request.preview
     asked_by = {
         Origin.MODEL: "the model",
         Origin.USER: "you",
         Origin.PROGRAM: f"a program (call {call.parent})",
     }[call.origin]
     facts = (
-        ("on", request.preview.title),
+        ("on", "" if preview.title == preview.body.strip() else preview.title),
         ("in", request.directory),
         ("because", request.reason),
         ("asked by", asked_by),

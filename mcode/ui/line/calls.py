@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcode.call import Status
 from mcode.text import Kind, cell_width, clean, shorten
+from mcode.ui.line.wrap import wrap_words
 
 if TYPE_CHECKING:
     from mcode.call import Call, Outcome
@@ -17,6 +18,9 @@ _WORDS = {Status.OK: "ok", Status.FAILED: "FAIL", Status.DENIED: "denied", Statu
 
 _FAILURE_LINES = 4
 """Lines of a failed call's text that are shown under it."""
+
+_PRINCIPAL = ("command", "file_path", "pattern", "url", "query", "path")
+"""Arguments that say by themselves what a call is about."""
 
 _LEAST_TITLE = 16
 """Cells that the title keeps, however narrow the terminal is."""
@@ -35,8 +39,8 @@ def finished_lines(
     facts = [fact for fact in (_duration(outcome), outcome.summary, outcome.decision) if fact]
     title = title_of(started) if started is not None else _arguments(outcome.call)
     lines = [_line(word, outcome.call, title, "  ".join(facts), look, depth, width)]
-    if outcome.status in (Status.FAILED, Status.DENIED):
-        lines += _reason(outcome, look, depth)
+    if outcome.status is Status.FAILED or (outcome.status is Status.DENIED and not outcome.summary):
+        lines += _reason(outcome, look, depth, width)
     return lines
 
 
@@ -80,11 +84,12 @@ def _spoken(word: str) -> str:
     return "started" if word == "..." else word
 
 
-def _reason(outcome: Outcome, look: Look, depth: int) -> list[str]:
+def _reason(outcome: Outcome, look: Look, depth: int, width: int) -> list[str]:
     indent = "  " * (depth + 1) + " " * 8 if look.decorated else "  "
     text = clean(outcome.text, Kind.BLOCK).strip()
     lines = text.split("\n") if text else []
-    shown = [indent + line for line in lines[:_FAILURE_LINES]]
+    room = width - len(indent) if look.decorated else 0
+    shown = [indent + row for line in lines[:_FAILURE_LINES] for row in wrap_words(line, room)]
     if len(lines) > _FAILURE_LINES:
         shown.append(f"{indent}({len(lines) - _FAILURE_LINES} more lines)")
     return shown
@@ -95,6 +100,9 @@ def _duration(outcome: Outcome) -> str:
 
 
 def _arguments(call: Call) -> str:
-    """The values of the arguments in one line, for a call without a preview."""
+    """What the arguments say in one line, for a call without a preview."""
+    for principal in _PRINCIPAL:
+        if principal in call.arguments:
+            return clean(str(call.arguments[principal])[:400], Kind.LINE)
     text = " ".join(f"{key}={value}" for key, value in list(call.arguments.items())[:4])
     return clean(text[:400], Kind.LINE)

@@ -21,7 +21,7 @@ _TWICE = 2.0
 
 
 class Hands:
-    """The keys' meanings; see `prompt.Actions` for what each is called upon."""
+    """The keys' meanings; see `actions.Actions` for what each is called upon."""
 
     def __init__(self, app: LineApp) -> None:
         self._app = app

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from prompt_toolkit.filters import Filter
     from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
-    from mcode.ui.line.prompt import Actions, Prompt
+    from mcode.ui.line.actions import Actions
+    from mcode.ui.line.prompt import Prompt
 
 KEYS = (
     ("Enter", "send the draft; while a turn runs: put it in the queue"),

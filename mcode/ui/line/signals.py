@@ -13,23 +13,31 @@ if TYPE_CHECKING:
 
 
 class JobControl:
-    """Gives the terminal back when mcode is stopped and takes it again when it goes on."""
+    """Gives the terminal back when mcode is stopped and takes it again when it goes on.
 
-    def __init__(self, *, leave: Callable[[], None], come_back: Callable[[], None]) -> None:
+    An interrupt comes as a signal only where it was sent by hand, or typed while the user's editor has the
+    terminal; it must not end mcode.
+    """
+
+    def __init__(
+        self, *, leave: Callable[[], None], come_back: Callable[[], None], interrupt: Callable[[], None]
+    ) -> None:
         self._leave = leave
         self._come_back = come_back
+        self._interrupt = interrupt
 
     @contextmanager
     def active(self) -> Generator[None]:
-        """While inside, SIGTSTP and SIGCONT are handled."""
+        """While inside, SIGTSTP, SIGCONT and SIGINT are handled."""
         loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
         loop.add_signal_handler(signal.SIGTSTP, self.stop)
         loop.add_signal_handler(signal.SIGCONT, self._come_back)
         try:
             yield
         finally:
-            loop.remove_signal_handler(signal.SIGTSTP)
-            loop.remove_signal_handler(signal.SIGCONT)
+            for number in (signal.SIGINT, signal.SIGTSTP, signal.SIGCONT):
+                loop.remove_signal_handler(number)
 
     def stop(self) -> None:
         """Stop the whole job, as the terminal's own Ctrl+Z would; returns when it goes on."""

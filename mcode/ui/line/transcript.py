@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 _DIFF_ROWS = 40
 """Rows of a change that a finished call shows; the approval before it shows all."""
 
+_MESSAGE_ROWS = 40
+"""Rows of a message of the user's after the first; what was pasted need not be printed once more."""
+
 _SHELL_ROWS = 2000
 """Rows of the user's own shell command."""
 
@@ -125,6 +128,8 @@ class Transcript:
     def said_by_user(self, text: str) -> list[str]:
         """A message of the user's as it stands in the scrollback."""
         first, *more = self._wrapped(text, 2 if self.look.decorated else 5)
+        if len(more) > _MESSAGE_ROWS:
+            more = [*more[:_MESSAGE_ROWS], f"({len(more) - _MESSAGE_ROWS} more lines, sent like these)"]
         palette = self.look.palette
         who = palette.accent(self.look.mark) if self.look.decorated else "You: "
         rows = [f"{who}{palette.bold(first)}", *(f"  {palette.bold(line)}" for line in more)]

@@ -123,13 +123,18 @@ async def _run(diary: Diary, options: list[str]) -> int:
         return diary.follow(await bench.open_agent(source, reference))
 
     ui = UiSettings(idle_time=0.5, arm_delay=0.3) if "--quick" in options else UiSettings()
+    source = "resume" if "--resume" in options else "startup"
     app = LineApp(
-        await open_agent("startup", None),
+        await open_agent(source, None),
+        source=source,
         around=bench.surroundings(),
         registry=standard_registry(),
         open_agent=open_agent,
         look=look_for(ui, os.environ, decoration="--no-decoration" not in options),
         remarks=("A remark.",),
+        first_message=next(
+            (each.removeprefix("--say=") for each in options if each.startswith("--say=")), None
+        ),
     )
     return await app.run()
 

@@ -196,7 +196,7 @@ class Terminal:
             assert alive or met(), f"ended before {what}:\n{self}"
 
     @override
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(self.everything()).rstrip()
 
 

@@ -218,6 +218,55 @@ def test_the_editor_gets_the_draft_and_lines_streamed_meanwhile_are_complete(tmp
         assert terminal.wait_for_log(message="my draft\nadded line")
 
 
+def test_an_interrupt_typed_in_the_editor_does_not_end_mcode(tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\ntrap "exit 1" INT\necho "EDITOR RUNS"\nsleep 60 & wait\n')
+    editor.chmod(0o700)
+    with Terminal(tmp_path, environment={"VISUAL": str(editor)}) as terminal:
+        terminal.wait_for("F1: keys")
+        terminal.type("my draft\x07")
+        terminal.wait_for("EDITOR RUNS")
+        terminal.type(CONTROL_C)
+        terminal.wait_for("the draft is unchanged")
+        terminal.wait_for_row("\u203a my draft")
+
+
+def test_a_message_of_the_command_line_is_sent_first_and_a_resumed_session_shows_what_was_said(
+    tmp_path: Path,
+) -> None:
+    with Terminal(tmp_path, "--say=stream 2; ask") as terminal:
+        terminal.wait_for("then Enter; ")
+        terminal.type("deny not now" + ENTER)
+        terminal.wait_for_log(turn="end")
+        terminal.type(CONTROL_D)
+        assert terminal.wait_for_end() == 0
+    with Terminal(tmp_path, "--resume") as terminal:
+        terminal.wait_for("goes on from here.")
+        rows = terminal.everything()
+        for row in ("\u203a stream 2; ask", "line 0001 of the answer", "line 0002 of the answer"):
+            assert rows.count(row) == 1, terminal
+        assert any(row.startswith("  denied  Bash  touch deployed") for row in rows), terminal
+
+
+def test_clear_begins_a_session_and_resume_goes_back_to_the_other(terminal: Terminal) -> None:
+    terminal.type("the first words" + ENTER)
+    terminal.wait_for_log(turn="end")
+    terminal.type("/rename work one" + ENTER)
+    terminal.wait_for("now called")
+    terminal.type("/clear" + ENTER)
+    terminal.wait_for_log(closed="clear")
+    terminal.type("other words" + ENTER)
+    terminal.wait_for_log(turn="end", count=2)
+    terminal.type('/resume "work one"' + ENTER)
+    terminal.wait_for_log(closed="resume")
+    terminal.wait_for('"work one" goes on from here.')
+    terminal.wait_for("You said: the first words", count=2)
+    terminal.type("third words" + ENTER)
+    terminal.wait_for_log(turn="end", count=3)
+    terminal.type('/resume "work one"' + ENTER)
+    terminal.wait_for("is the one that is open; nothing was done.")
+
+
 def test_a_fault_in_the_core_becomes_a_sentence_and_the_prompt_lives_on(terminal: Terminal) -> None:
     terminal.type("/nosuchthing" + ENTER)
     terminal.wait_for("There is no command /nosuchthing; nothing was done.")

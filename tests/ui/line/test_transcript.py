@@ -63,6 +63,13 @@ def test_prose_breaks_between_words_and_code_stays_whole() -> None:
     ]
 
 
+def test_a_huge_paste_is_not_printed_again_in_full() -> None:
+    lines = lines_of(TurnStarted(1, "\n".join(map(str, range(1000)))))
+    assert lines[0] == "\u203a 0"
+    assert lines[-1] == "  (959 more lines, sent like these)"
+    assert len(lines) < 50
+
+
 def test_an_answer_that_was_cut_off_says_so() -> None:
     assert lines_of(TextDelta("Hel"), said("Hel", complete=False)) == [
         "Hel",
@@ -82,11 +89,11 @@ def test_a_failure_shows_the_beginning_of_its_reason_and_a_denial_says_why() -> 
     call = Call("c", "Read", {"file_path": "a"})
     text = "\n".join(f"reason {number}" for number in range(6))
     lines = lines_of(ToolFinished(Outcome(call, Status.FAILED, text, failure=FailureKind.TOOL_ERROR)))
-    assert lines[0] == "  FAIL    Read  file_path=a"
+    assert lines[0] == "  FAIL    Read  a"
     assert lines[1].strip() == "reason 0"
     assert lines[-1].strip() == "(2 more lines)"
     denied = lines_of(ToolFinished(Outcome(call, Status.DENIED, "a rule forbids it", decision="rule")))
-    assert [line.strip() for line in denied] == ["denied  Read  file_path=a  rule", "a rule forbids it"]
+    assert [line.strip() for line in denied] == ["denied  Read  a  rule", "a rule forbids it"]
 
 
 def test_a_narrow_terminal_shortens_the_subject_only() -> None:

@@ -82,6 +82,7 @@ def test_an_empty_enter_and_an_unfinished_word_decide_nothing(terminal: Terminal
     assert not terminal.log(decided=...)
     terminal.type(ENTER)
     assert terminal.wait_for_log(decided="once")
+    assert terminal.written.count(b"\x07") == 1, "the bell rings when it begins to wait"
 
 
 def test_a_paste_never_reaches_an_approval(terminal: Terminal) -> None:
