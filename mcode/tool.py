@@ -150,6 +150,10 @@ class ToolServices(Protocol):
         """
         ...
 
+    async def note_left(self, path: Path, new: bytes) -> None:
+        """Tell what the change left in `path`, so that undoing can see whether somebody changed it since."""
+        ...
+
     async def ask(self, questions: Sequence[Question]) -> tuple[tuple[str, ...], ...] | None:
         """Ask the user; a tuple of answers a question, or None where nobody can be asked or they declined."""
         ...

@@ -48,7 +48,7 @@ class Conversation:
     def append(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
         """Write one record and fold it; raises StorageError, and then nothing has changed."""
         record = self._journal.append(type, body)
-        self._fold(record.type, record.body)
+        self._fold(record.type, self._journal.told(record, body))
 
     async def sync(self) -> None:
         """Return when everything appended is on the disk."""

@@ -66,11 +66,16 @@ async def change_file(
             raise StorageError(
                 f"{target} was not changed, because its present content could not be kept for undo: {error}"
             ) from error
-        return await _finish(_commit(files, target, before, plan, shown(path, services.workspace.start)))
+        return await _finish(
+            _commit(files, services, target, before, plan, shown(path, services.workspace.start))
+        )
 
 
-async def _commit(files: FileState, target: Path, before: Snapshot | None, plan: Plan, name: str) -> Change:
+async def _commit(
+    files: FileState, services: ToolServices, target: Path, before: Snapshot | None, plan: Plan, name: str
+) -> Change:
     notes = await asyncio.to_thread(replace_content, target, before, plan.new, files.records)
+    await services.note_left(target, plan.new)
     await asyncio.to_thread(files.remember, target, plan.new)
     difference = await asyncio.to_thread(compare_bytes, before, plan.new, name)
     return Change(plan, difference, before is None, (*plan.notes, *notes))

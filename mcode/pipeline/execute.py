@@ -38,6 +38,10 @@ class SessionFiles(Protocol):
         """Store what a file held before `call` changes it; raises StorageError."""
         ...
 
+    async def note_left(self, call: Call, path: Path, new: bytes) -> None:
+        """Store what `call` left in a file."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -57,6 +61,9 @@ class Services:
 
     async def keep_bytes(self, path: Path, old: bytes | None, mode: int | None) -> None:
         await self._files.keep_bytes(self.call, path, old, mode)
+
+    async def note_left(self, path: Path, new: bytes) -> None:
+        await self._files.note_left(self.call, path, new)
 
     async def ask(self, questions: Sequence[Question]) -> tuple[tuple[str, ...], ...] | None:
         return await self._desk.question(self.call, questions)

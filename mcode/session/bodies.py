@@ -12,6 +12,8 @@ import math
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcode.jsontext import JsonObject, JsonValue
     from mcode.masking import Masker
 
@@ -28,6 +30,11 @@ _FOREIGN_KEYS = frozenset({"input", "arguments", "data"})
 def masked_body(body: JsonObject, masker: Masker) -> JsonObject:
     """A copy of a body, masked. Raises ValueError where it is nested deeper than DEPTH_LIMIT."""
     return cast("JsonObject", _copy(body, masker, DEPTH_LIMIT))
+
+
+def told_body(body: JsonObject, masker: Masker) -> JsonObject:
+    """A copy of a body as the model may see it: whole, but for mcode's own keys."""
+    return body_text(cast("JsonObject", _each_text(body, masker.mask_keys)))[0]
 
 
 def body_text(body: JsonObject) -> tuple[JsonObject, str]:
@@ -83,6 +90,16 @@ def _plain_copy(value: JsonValue, depth: int) -> JsonValue:
     if isinstance(value, dict):
         return {key: _plain_copy(item, depth - 1) for key, item in cast("JsonObject", value).items()}
     return [_plain_copy(item, depth - 1) for item in cast("list[JsonValue]", value)]
+
+
+def _each_text(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: _each_text(item, change) for key, item in cast("JsonObject", value).items()}
+    if isinstance(value, list | tuple):
+        return [_each_text(item, change) for item in cast("list[JsonValue]", value)]
+    return value
 
 
 def _finite(value: JsonValue) -> JsonValue:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mcode.errors import StorageError
 from mcode.files import FileLock, Holder, flush, flush_directory, replace_file, storage_error
-from mcode.session.bodies import body_text, masked_body
+from mcode.session.bodies import body_text, masked_body, told_body
 from mcode.session.listing import CLOCK_SLACK
 from mcode.session.records import Reading, Record, describe, encode, read
 from mcode.session.side_values import SideValues
@@ -113,10 +113,9 @@ class Journal:
     def append(self, type: str, body: JsonObject) -> Record:  # noqa: A002 -- the word of the format
         """Write one record; when this returns, the death of the process cannot lose it.
 
-        The record's body is the masked copy that was written, the very value that a later `open` will read: a
-        caller that goes on with it, and not with `body`, sends the model the same bytes before and after a
-        resume. Raises StorageError where it could not be written; then the file is as before, and a later
-        call may succeed.
+        The record's body is the masked copy that was written, the very value that a later `open` will read;
+        `told` gives what the model may see of the body meanwhile. Raises StorageError where it could not be
+        written; then the file is as before, and a later call may succeed.
         """
         if self._descriptor is None or self._masker is None:
             raise StorageError(
@@ -145,6 +144,16 @@ class Journal:
         self._written += 1
         self.records.append(record)
         return record
+
+    def told(self, record: Record, body: JsonObject) -> JsonObject:
+        """What the living conversation goes on with after `append(body)` gave `record`.
+
+        That is the record's own body where nothing had to be masked, so that a resumed session sends the same
+        bytes; where secrets were masked on the disk it is the body itself without mcode's own keys.
+        """
+        if self._masker is None or record.body == body:
+            return record.body
+        return told_body(body, self._masker)
 
     async def sync(self) -> None:
         """Return when everything appended so far is on the disk; calls that come together share one flush.

@@ -149,3 +149,33 @@ async def test_the_users_problems_are_told_when_the_session_starts(tmp_path: Pat
         told = "\n".join(notice.text for notice in here.of(Notice))
         assert "permissions" in told
         assert "Bash(unclosed" in told
+
+
+async def test_k_02_the_model_sees_what_a_file_holds_while_the_session_file_has_it_masked(
+    tmp_path: Path,
+) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/config.ini").write_text(f"token = {secret}\nport = 1\n")
+    settings = {"permissions": {"defaultMode": "acceptEdits"}}
+    script = turns(
+        use("Read", file_path="config.ini"),
+        use(
+            "Edit",
+            file_path="config.ini",
+            old_string=f"token = {secret}\nport = 1",
+            new_string=f"token = {secret}\nport = 2",
+        ),
+        "Done.",
+    )
+    async with stage(tmp_path, script, settings=settings) as here:
+        await here.say("raise the port")
+        assert secret in str(here.client.requests[1])
+        assert [outcome.is_error for outcome in here.outcomes] == [False, False]
+        assert secret not in here.agent.session.journal.path.read_text()
+        session = here.agent.session.id
+    assert (tmp_path / "project/config.ini").read_text() == f"token = {secret}\nport = 2\n"
+    async with stage(tmp_path, turns("Hello again."), source="resume", reference=session) as here:
+        await here.say("hello")
+        assert secret not in str(here.client.requests[0])
+        assert "secret:" in str(here.client.requests[0])

@@ -42,6 +42,9 @@ class Services:
     def spill_path(self, suffix: str) -> Path:
         return self.workspace.start / f"spill{suffix}"
 
+    async def note_left(self, path: Path, new: bytes) -> None:
+        """Nothing is undone here."""
+
     async def keep_bytes(self, path: Path, old: bytes | None, mode: int | None) -> None:
         if self.store_fails:
             raise StorageError("the undo store cannot be written: no space left")

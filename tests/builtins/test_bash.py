@@ -49,6 +49,9 @@ class Services:
     def spill_path(self, suffix: str) -> Path:
         return self.files / f"output{suffix}"
 
+    async def note_left(self, path: Path, new: bytes) -> None:
+        """Nothing is undone here."""
+
     async def keep_bytes(self, path: Path, old: bytes | None, mode: int | None) -> None:
         raise AssertionError("Bash keeps nothing")
 
