@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
-
-from prompt_toolkit.data_structures import Size
-from prompt_toolkit.output import DummyOutput
 
 from mcode.commands.host import CommandContext
 from mcode.commands.registry import OpenSession, Quit
 from mcode.errors import McodeError
 from mcode.ui.line.answering import Answering
 from mcode.ui.line.completion import DraftCompleter
+from mcode.ui.line.console import Console
 from mcode.ui.line.file_names import FileNames
 from mcode.ui.line.greeting import greeting_lines
 from mcode.ui.line.hands import Hands
@@ -26,7 +22,6 @@ from mcode.ui.line.prompt import Prompt
 from mcode.ui.line.screen import LinearScreen, LiveScreen
 from mcode.ui.line.sending import Sending
 from mcode.ui.line.signals import JobControl, callback_faults
-from mcode.ui.line.terminal import HeldOutput, SavedTerminal, TerminalFile, TerminalInput
 from mcode.ui.line.transcript import Transcript
 from mcode.ui.line.work import Work
 
@@ -37,6 +32,7 @@ if TYPE_CHECKING:
     from mcode.commands.registry import CommandResult, Registry
     from mcode.events import Event
     from mcode.ui.line.look import Look
+    from mcode.ui.line.screen import Screen
 
 HANGUP = 129
 """Exit code where the terminal has gone, as after SIGHUP."""
@@ -75,17 +71,11 @@ class LineApp:
         self._left = False
         """True while mcode is stopped and has given the terminal back."""
         self._tick: asyncio.TimerHandle | None = None
-        self._file = TerminalFile(sys.stdout.fileno())
-        self._input = TerminalInput(sys.stdin)
-        self._saved = SavedTerminal(sys.stdin.fileno())
-        self._held = HeldOutput(self._file, self._size, os.environ.get("TERM", ""))
+        self.console = Console(decorated=look.decorated)
         self.live = LiveArea(agent.model, agent.mode)
-        self.transcript = Transcript(look, self._columns)
+        self.transcript = Transcript(look, self.console.columns)
         self.history = HistoryFile(
-            around.places.history_file,
-            agent.workspace.start,
-            around.masker,
-            lambda text: self.say(text, "warning"),
+            around.places.history_file, agent.workspace.start, around.masker, self._warn
         )
         self.hands = Hands(self)
         self.prompt = Prompt(
@@ -94,36 +84,42 @@ class LineApp:
             look,
             completer=DraftCompleter(self.context, FileNames(lambda: self._agent.workspace.roots)),
             history=self.history.load(),
-            input=self._input,
-            output=self._held if look.decorated else DummyOutput(),
+            input=self.console.input,
+            output=self.console.output,
         )
-        screen = (
-            LiveScreen(self.prompt, self._held)
-            if look.decorated
-            else LinearScreen(self.prompt, self._file, idle=lambda: not self.live.active)
-        )
-        self.printer = Printer(screen)
+        self.printer = Printer(self._screen())
         self.work = Work(lambda text: self.say(text, "error"), self._give_up)
-        self.answering = Answering(
+        self.answering = self._answering()
+        self.sending = self._sending()
+        self.jobs = JobControl(
+            leave=self._leave_terminal, come_back=self._take_terminal, interrupt=self._interrupted
+        )
+
+    def _screen(self) -> Screen:
+        if self.look.decorated:
+            return LiveScreen(self.prompt, self.console.held)
+        return LinearScreen(self.prompt, self.console.file, idle=lambda: not self.live.active)
+
+    def _answering(self) -> Answering:
+        return Answering(
             self.prompt,
             self.printer,
             self.transcript,
-            look,
+            self.look,
             desk=lambda: self._agent.desk,
-            width=self._columns,
+            width=self.console.columns,
             free=lambda: not (self.hands.editing or self.prompt.searching),
         )
-        self.sending = Sending(
+
+    def _sending(self) -> Sending:
+        return Sending(
             self.context,
             self.work,
             self.printer,
             self.transcript,
-            look,
+            self.look,
             act=self._act,
             give_back=self.hands.give_back,
-        )
-        self.jobs = JobControl(
-            leave=self._leave_terminal, come_back=self._take_terminal, interrupt=self._interrupted
         )
 
     @property
@@ -153,8 +149,8 @@ class LineApp:
         except EOFError:
             pass
         finally:
-            self._saved.restore(self._file, sequences=self.look.decorated)
-            self._file.write(self._last_words)
+            self.console.restore()
+            self.console.file.write(self._last_words)
             self._end()
             await self._finish(reason)
         return code
@@ -187,6 +183,9 @@ class LineApp:
     def below(self, width: int) -> LiveRow:
         """The redrawn row at the very bottom."""
         return self.live.status(width)
+
+    def _warn(self, text: str) -> None:
+        self.say(text, "warning")
 
     def say(self, text: str, severity: str = "info") -> None:
         """A remark in the scrollback."""
@@ -299,7 +298,7 @@ class LineApp:
         try:
             await self._agent.close(reason)
         except McodeError as error:
-            self._file.write(f"error: {error}\r\n")
+            self.console.file.write(f"error: {error}\r\n")
         finally:
             self._detach()
             self.printer.flush()
@@ -317,26 +316,16 @@ class LineApp:
         self.printer.flush()
         self.prompt.app.renderer.erase()
         self.printer.screen.hold()
-        self._saved.restore(self._file, sequences=self.look.decorated)
+        self.console.restore()
 
     def _take_terminal(self) -> None:
         if self.hands.editing or not self.prompt.app.is_running:
             return
         if not self._left:
             # Stopped without a word. What stands on the screen now is not ours to erase.
-            self._file.write("\r\n")
+            self.console.file.write("\r\n")
         self._left = False
-        self._input.raw_mode().__enter__()
+        self.console.take_again()
         self.prompt.app.renderer.reset()
         self.printer.screen.release()
         self.prompt.app.invalidate()
-
-    def _size(self) -> Size:
-        try:
-            size = os.get_terminal_size(self._file.fileno())
-        except OSError:
-            return Size(rows=24, columns=80)
-        return Size(rows=size.lines or 24, columns=size.columns or 80)
-
-    def _columns(self) -> int:
-        return self._size().columns

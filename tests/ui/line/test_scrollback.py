@@ -234,7 +234,7 @@ def test_an_interrupt_typed_in_the_editor_does_not_end_mcode(tmp_path: Path) -> 
 def test_a_message_of_the_command_line_is_sent_first_and_a_resumed_session_shows_what_was_said(
     tmp_path: Path,
 ) -> None:
-    with Terminal(tmp_path, "--say=stream 2; ask") as terminal:
+    with Terminal(tmp_path, "--quick", "--say=stream 2; ask") as terminal:
         terminal.wait_for("then Enter; ")
         terminal.type("deny not now" + ENTER)
         terminal.wait_for_log(turn="end")
@@ -282,9 +282,9 @@ def test_a_resize_keeps_the_draft_and_the_scrollback(terminal: Terminal) -> None
     terminal.wait_for_log(turn="end")
     terminal.type("a draft")
     terminal.resize(60, 20)
-    terminal.pump(0.5)
+    terminal.pump(0.3)
     terminal.resize(100, 40)
-    terminal.pump(0.5)
+    terminal.pump(0.3)
     assert terminal.prompt() == "a draft"
     terminal.type(ENTER)
     assert terminal.wait_for_log(message="a draft")
@@ -343,14 +343,14 @@ def test_going_on_after_a_stop_takes_the_terminal_again(terminal: Terminal) -> N
 def test_nothing_is_written_while_nothing_happens(terminal: Terminal) -> None:
     terminal.type("hello" + ENTER)
     terminal.wait_for_log(turn="end")
-    terminal.pump(0.6)
+    terminal.pump(0.4)
     before = len(terminal.written)
-    terminal.pump(2.0)
+    terminal.pump(1.3)
     assert len(terminal.written) == before
 
 
 def test_t_01_hostile_text_reaches_the_terminal_through_no_block(tmp_path: Path) -> None:
-    with Terminal(tmp_path) as terminal:
+    with Terminal(tmp_path, "--quick") as terminal:
         terminal.wait_for("F1: keys")
         own = set(re.findall(rb"\x1b(?:\[[0-9;?]*[A-Za-z]|.)", terminal.written))
         terminal.type("hostile; ask hostile" + ENTER)
@@ -379,7 +379,7 @@ def test_t_01_hostile_text_reaches_the_terminal_through_no_block(tmp_path: Path)
 
 
 def test_without_colour_no_colour_is_written(tmp_path: Path) -> None:
-    with Terminal(tmp_path, environment={"NO_COLOR": "1"}) as terminal:
+    with Terminal(tmp_path, "--quick", environment={"NO_COLOR": "1"}) as terminal:
         terminal.wait_for("F1: keys")
         terminal.type("ask" + ENTER)
         terminal.wait_for("approve?")
@@ -389,7 +389,7 @@ def test_without_colour_no_colour_is_written(tmp_path: Path) -> None:
 def test_without_decoration_nothing_but_text_is_written_and_every_block_says_whose_it_is(
     tmp_path: Path,
 ) -> None:
-    with Terminal(tmp_path, "--no-decoration", environment={"TERM": "dumb"}) as terminal:
+    with Terminal(tmp_path, "--no-decoration", "--quick", environment={"TERM": "dumb"}) as terminal:
         terminal.wait_for("You:")
         terminal.type("stream 5; ask" + ENTER)
         terminal.wait_for_log(asked="Bash")

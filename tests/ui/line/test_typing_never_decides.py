@@ -6,9 +6,12 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.ui.line.terminal import ENTER, ESCAPE, TAB, Terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 COUNTS = "then Enter; "
@@ -32,19 +35,27 @@ def test_p_13_forty_runs_of_typing_while_an_approval_appears_decide_nothing_and_
 
 
 def _type_while_an_approval_appears(terminal: Terminal, moments: random.Random, at: int) -> None:
-    """One round: the approval comes between 1.2 s before and 0.9 s after the first key."""
-    terminal.type(f"think {moments.uniform(0, 2.1):.3f}; ask" + ENTER)
-    terminal.pump(1.2)
+    """One round: the approval comes between 1 s before the first key and about the last one."""
+    terminal.type(f"think {moments.uniform(0, 1.8):.3f}; ask" + ENTER)
+    terminal.pump(1.0)
     terminal.type(TYPED + ENTER, pause=0.05)
     terminal.wait_for_log(asked=..., count=at)
     terminal.pump(0.2)
     while not terminal.log(turn="interrupted")[at - 1 :]:
         terminal.type(ESCAPE)
-        terminal.pump(0.4)
+        terminal.pump(0.3)
     messages = terminal.wait_for_log(message=TYPED, count=at)
     assert len(messages) == at
     assert not terminal.log(decided=...), terminal
     terminal.pump(0.1)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    """With the shortest times that can be set."""
+    with Terminal(tmp_path, "--quick") as running:
+        running.wait_for("F1: keys")
+        yield running
 
 
 def test_keys_that_come_right_after_the_prompt_appears_belong_to_the_draft(terminal: Terminal) -> None:
@@ -106,11 +117,11 @@ def test_p_17_two_approvals_are_asked_one_after_the_other_and_a_held_enter_decid
     terminal.wait_for(COUNTS)
     terminal.type("once" + ENTER)
     terminal.pump(0.05)
-    terminal.type(ENTER * 20, pause=0.03)
+    terminal.type(ENTER * 10, pause=0.03)
     terminal.wait_for_log(decided=...)
     terminal.wait_for("(1 of 1)")
     terminal.wait_for(COUNTS)
-    terminal.type(ENTER * 20, pause=0.03)
+    terminal.type(ENTER * 10, pause=0.03)
     assert len(terminal.log(decided=...)) == 1
     terminal.type("deny the second" + ENTER)
     entries = terminal.wait_for_log(decided=..., count=2)
@@ -127,14 +138,14 @@ def test_escape_at_an_approval_goes_back_to_the_draft_and_only_the_next_one_inte
     terminal.pump(0.2)
     terminal.type(ESCAPE)
     terminal.wait_for_row("\u203a deny beca")
-    terminal.pump(1.5)
+    terminal.pump(0.9)
     assert not terminal.log(decided=...)
     assert not terminal.log(turn="interrupted")
     terminal.type("\x15")
     terminal.wait_for("approve?")
     terminal.type(ESCAPE)
     terminal.wait_for("Tab asks")
-    terminal.pump(1.5)
+    terminal.pump(0.9)
     assert terminal.prompt() == ""
     terminal.type(TAB)
     terminal.wait_for("approve?")
