@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CANDIDATES = 150
 """Tools that the slower part of the ranking looks at."""
 
-PHRASE_BONUS = 1.5
+PHRASE_BONUS = 2.0
 """What another word for a whole phrase counts beside one for a single word."""
 
 CLAUSE_WEIGHT = 1.5
@@ -167,6 +167,7 @@ class Ranker:
     ) -> _Scored:
         """A phrase scores what its words score together, where that is more than another word for it."""
         together: dict[int, float] = {}
+        found: dict[int, float] = {}
         weight = 0.0
         for part in group.parts:
             scored = self._score(part)
@@ -176,7 +177,9 @@ class Ranker:
                 covered[term] = max(covered.get(term, 0.0), share)
             for position, score in scored.best.items():
                 together[position] = together.get(position, 0.0) + score
+                found[position] = found.get(position, 0.0) + scored.weight
         for position, score in together.items():
+            score *= found[position] / weight
             if score > best.get(position, 0.0):
                 best[position] = score
         return _Scored(best, weight, covered, deeds)

@@ -93,14 +93,37 @@ def glossary(language: str) -> Glossary:
     read = Glossary()
     for line in lines_of(TABLES / "glossary" / f"{language}.txt"):
         foreign, _, english = line.partition("=")
-        targets = tuple(phrase_of(word.replace("_", " ")) for word in english.split() if word != "-")
+        targets = _targets(english)
         for spelling in foreign.split():
             read.spellings.setdefault(spelling.replace("_", " ").lower(), targets)
+    for spellings, targets in _concepts(language):
+        for spelling in spellings:
+            read.spellings.setdefault(spelling, targets)
     for spelling, targets in read.spellings.items():
         read.meanings.setdefault(simplified(words.fold(spelling)), targets)
     unit = len if language not in STEMMED else _count_words
     read.longest = max(map(unit, read.meanings))
     return read
+
+
+@cache
+def _concept_rows() -> tuple[tuple[tuple[Phrase, ...], tuple[str, ...]], ...]:
+    """The rows of the table by field: the English phrases, and the cells of the other languages."""
+    rows = (line.split("|") for line in lines_of(TABLES / "glossary" / "concepts.txt"))
+    return tuple((_targets(english), tuple(cells)) for english, *cells in rows)
+
+
+def _concepts(language: str) -> Iterator[tuple[list[str], tuple[Phrase, ...]]]:
+    """A language's words in the table by field, with their English phrases."""
+    if language in CONCEPT_COLUMNS:
+        column = CONCEPT_COLUMNS.index(language)
+        for targets, cells in _concept_rows():
+            spellings = [word.replace("_", " ").lower() for word in cells[column].split() if word != "-"]
+            yield spellings, targets
+
+
+def _targets(english: str) -> tuple[Phrase, ...]:
+    return tuple(phrase_of(word.replace("_", " ")) for word in english.split() if word != "-")
 
 
 @cache
@@ -112,6 +135,9 @@ def stemmed_glossary(language: str) -> dict[str, tuple[Phrase, ...]]:
             found.setdefault(foreign_stem(language, spelling), targets)
     return found
 
+
+CONCEPT_COLUMNS = ("zh", "ja", "ko", "de", "fr", "es", "pt", "ru")
+"""Languages of the table by field, in the order of its columns."""
 
 STEMMED = {
     "de": "german",
