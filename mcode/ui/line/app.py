@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.commands.host import CommandContext
 from mcode.commands.registry import OpenSession, Quit
 from mcode.errors import McodeError
+from mcode.text import Kind, clean
 from mcode.ui.line.answering import Answering
 from mcode.ui.line.completion import DraftCompleter
 from mcode.ui.line.console import Console
@@ -64,16 +67,16 @@ class LineApp:
         self._source = source
         self._remarks = remarks
         self._first_message = first_message
-        self.look = look
+        self.look = look if sys.stdout.isatty() else replace(look, decorated=False)
         self._detach: Callable[[], None] = lambda: None
         self._last_words = ""
         """Said once the prompt is gone, past everything that may be at fault."""
         self._left = False
         """True while mcode is stopped and has given the terminal back."""
         self._tick: asyncio.TimerHandle | None = None
-        self.console = Console(decorated=look.decorated)
+        self.console = Console(decorated=self.look.decorated)
         self.live = LiveArea(agent.model, agent.mode)
-        self.transcript = Transcript(look, self.console.columns)
+        self.transcript = Transcript(self.look, self.console.columns)
         self.history = HistoryFile(
             around.places.history_file, agent.workspace.start, around.masker, self._warn
         )
@@ -81,7 +84,7 @@ class LineApp:
         self.prompt = Prompt(
             self.hands,
             self,
-            look,
+            self.look,
             completer=DraftCompleter(self.context, FileNames(lambda: self._agent.workspace.roots)),
             history=self.history.load(),
             input=self.console.input,
@@ -172,7 +175,7 @@ class LineApp:
 
     def above(self, width: int) -> Sequence[LiveRow]:
         """The redrawn rows above the prompt."""
-        rows = self.live.rows(self.transcript.tail, width)
+        rows = self.live.rows(self.transcript.tail, width) or [LiveRow("")]
         waiting = self.answering.row()
         if waiting is not None:
             rows.append(waiting)
@@ -298,7 +301,7 @@ class LineApp:
         try:
             await self._agent.close(reason)
         except McodeError as error:
-            self.console.file.write(f"error: {error}\r\n")
+            self.console.file.write(f"error: {clean(str(error), Kind.LINE)}\r\n")
         finally:
             self._detach()
             self.printer.flush()

@@ -73,9 +73,3 @@ def painted(row: DiffRow, palette: Palette) -> str:
             return palette.dim(text)
         case _:
             return text
-
-
-def counts(diff: str) -> str:
-    """`+4 -1`, for a call's line."""
-    rows = [row.sign for row in diff_rows(diff)]
-    return f"+{rows.count('+')} -{rows.count('-')}"

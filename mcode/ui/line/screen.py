@@ -68,7 +68,8 @@ class LiveScreen:
             return
         app = self._prompt.app
         text = "".join(f"{line}\r\n" for line in lines)
-        if not app.is_running or app.context is None:
+        if not app.is_running or app.context is None or not app.render_counter:
+            # No frame stands yet, or none any more.
             self._output.write_raw(text)
             self._output.flush()
             return

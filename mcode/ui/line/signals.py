@@ -30,6 +30,7 @@ class JobControl:
     def active(self) -> Generator[None]:
         """While inside, SIGTSTP, SIGCONT and SIGINT are handled."""
         loop = asyncio.get_running_loop()
+        before = signal.getsignal(signal.SIGINT)
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         loop.add_signal_handler(signal.SIGTSTP, self.stop)
         loop.add_signal_handler(signal.SIGCONT, self._come_back)
@@ -38,6 +39,7 @@ class JobControl:
         finally:
             for number in (signal.SIGINT, signal.SIGTSTP, signal.SIGCONT):
                 loop.remove_signal_handler(number)
+            signal.signal(signal.SIGINT, before)
 
     def stop(self) -> None:
         """Stop the whole job, as the terminal's own Ctrl+Z would; returns when it goes on."""

@@ -63,6 +63,7 @@ class Transcript:
         self._first_of_block = True
         self._last_kind = ""
         self._queue_length = 0
+        self._last_notice = ""
         self._heads: set[str] = set()
         """Calls whose head line is out, because calls of their program follow it."""
         self._started: dict[str, ToolStarted] = {}
@@ -137,6 +138,7 @@ class Transcript:
 
     def notice(self, text: str, severity: str = "info") -> list[str]:
         """A remark of mcode's, with its weight in a word."""
+        self._last_notice = text
         palette = self.look.palette
         word = {"info": "note:", "warning": "warning:", "error": "error:"}.get(severity, "note:")
         paint = {"error": palette.bad, "warning": palette.warn}.get(severity, palette.dim)
@@ -204,6 +206,8 @@ class Transcript:
         if event.reason == "end":
             return []
         if event.reason == "error":
+            if event.text and event.text == self._last_notice:
+                return []
             return self.notice(event.text or "the turn failed", "error")
         word = _ENDINGS.get(event.reason, event.reason)
         said = f": {event.text}" if event.text and event.reason != "interrupted" else ""

@@ -155,6 +155,12 @@ def test_the_ways_a_turn_ends_are_told_apart() -> None:
     assert lines_of(TurnFinished(1, "limit", "200 calls")) == ["  stopped at a limit: 200 calls"]
 
 
+def test_an_error_that_a_notice_has_told_already_is_not_told_twice() -> None:
+    assert lines_of(Notice("The disk is full.", "error"), TurnFinished(1, "error", "The disk is full.")) == [
+        "error: The disk is full."
+    ]
+
+
 def test_remarks_todos_and_withdrawn_approvals_have_a_line_each() -> None:
     todos = ({"content": "Write tests", "status": "in_progress"}, {"content": "x", "status": "completed"})
     assert lines_of(Notice("Mind the gap", "warning")) == ["warning: Mind the gap"]
