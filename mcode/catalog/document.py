@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING
 from mcode.catalog import words
 from mcode.catalog.segment import glossed_terms
 from mcode.catalog.vocabulary.load import brands
+from mcode.model.reading import is_list, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mcode.catalog.entry import Entry, Weights
     from mcode.jsontext import JsonObject, JsonValue
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SENTENCE_LIMIT = 300
 """Characters of the first sentence; what follows counts as the rest."""
 
-TEXT_LIMIT = 4_000
+TEXT_LIMIT = 2_000
 """Characters of a description, and of all descriptions of parameters, that are read."""
 
 SCHEMA_LIMIT = 600
@@ -33,17 +33,12 @@ ENUM_LIMIT = 60
 REPEATS = 3
 """How often one word of a field counts."""
 
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？]|\n\s*\n|\n(?=\s*[-*#])")
+# Keys of a schema by what stands under them.
+CHOICES = frozenset({"enum", "const"})
+TABLES_OF_SCHEMAS = frozenset({"properties", "$defs", "definitions"})
+SCHEMAS = frozenset({"items", "additionalProperties", "not", "anyOf", "oneOf", "allOf", "prefixItems"})
 
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """The terms of one part of a tool, and how much each of them counts."""
-
-    terms: Counter[str]
-    weight: float
-    usual: int
-    """Terms that such a field usually has."""
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[\u3002\uff01\uff1f]|\n\s*\n|\n(?=\s*[-*#])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +56,48 @@ def document_of(entry: Entry, weights: Weights) -> Document:
     """Everything that the search needs of a tool."""
     name = terms(entry.bare_name)
     server = terms(entry.server)
-    combined: dict[str, float] = {}
-    for part in _fields(entry, name, server, weights):
-        _add(part, combined, weights.length)
-    return Document(combined, tuple(dict.fromkeys(name)), frozenset(server))
+    read = _Reading(weights.length)
+    read.add(name, weights.name, 3)
+    read.add(server, weights.server, 2)
+    for alias in entry.aliases:
+        read.add(terms(alias), weights.name, 3)
+    first, rest = first_sentence(entry.description[:TEXT_LIMIT])
+    schema = _read_schema(entry.input_schema)
+    for text, weight, usual in (
+        (entry.title, weights.title, 3),
+        (first, weights.first_sentence, 10),
+        (rest, weights.rest, 60),
+        (entry.hint[:TEXT_LIMIT], weights.hint, 10),
+        (" ".join(schema.texts)[:TEXT_LIMIT], weights.parameter_text, 60),
+    ):
+        if text:
+            read.add(terms(text), weight, usual)
+            if not text.isascii():
+                read.add(list(glossed_terms(text)), weight * weights.glossed, usual)
+    read.add(terms(" ".join(schema.names)), weights.parameter, 8)
+    read.add(terms(" ".join(schema.choices)), weights.enum, 12)
+    return Document(read.weights, tuple(dict.fromkeys(name)), frozenset(server))
+
+
+class _Reading:
+    """Adds up what the terms of a tool weigh, field by field."""
+
+    def __init__(self, thinning: float) -> None:
+        self.weights: dict[str, float] = {}
+        self._thinning = thinning
+
+    def add(self, found: Sequence[str], weight: float, usual: int) -> None:
+        """One field: its terms, what each counts, and how many such a field usually has."""
+        count = len(found)
+        if count > usual:
+            weight /= 1 - self._thinning + self._thinning * count / usual
+        weights = self.weights
+        seen: dict[str, int] = {}
+        for term in found:
+            times = seen.get(term, 0)
+            if times < REPEATS:
+                seen[term] = times + 1
+                weights[term] = weights.get(term, 0.0) + weight
 
 
 def terms(text: str) -> list[str]:
@@ -78,39 +111,6 @@ def first_sentence(text: str) -> tuple[str, str]:
     end = _SENTENCE_END.search(text, 0, SENTENCE_LIMIT)
     cut = end.end() if end else min(len(text), SENTENCE_LIMIT)
     return text[:cut].strip(), text[cut:].strip()
-
-
-def _fields(entry: Entry, name: list[str], server: list[str], weights: Weights) -> Iterator[Field]:
-    first, rest = first_sentence(entry.description[:TEXT_LIMIT])
-    schema = _read_schema(entry.input_schema)
-    yield Field(Counter(name), weights.name, 3)
-    yield Field(Counter(server), weights.server, 2)
-    for alias in entry.aliases:
-        yield Field(Counter(terms(alias)), weights.name, 3)
-    for text, weight, usual in (
-        (entry.title, weights.title, 3),
-        (first, weights.first_sentence, 10),
-        (rest, weights.rest, 60),
-        (entry.hint, weights.hint, 10),
-        (" ".join(schema.texts)[:TEXT_LIMIT], weights.parameter_text, 60),
-    ):
-        if text:
-            yield Field(Counter(terms(text)), weight, usual)
-            if not text.isascii():
-                yield Field(Counter(glossed_terms(text)), weight * weights.glossed, usual)
-    yield Field(Counter(terms(" ".join(schema.names))), weights.parameter, 8)
-    yield Field(Counter(terms(" ".join(schema.choices))), weights.enum, 12)
-
-
-def _add(part: Field, combined: dict[str, float], thinning: float) -> None:
-    count = part.terms.total()
-    if not count:
-        return
-    share = (
-        part.weight / (1 - thinning + thinning * count / part.usual) if count > part.usual else part.weight
-    )
-    for term, number in part.terms.items():
-        combined[term] = combined.get(term, 0.0) + share * min(number, REPEATS)
 
 
 class _Schema:
@@ -133,30 +133,23 @@ def _read_schema(schema: JsonObject) -> _Schema:
 
 def _read_part(part: JsonValue, found: _Schema) -> Iterator[JsonValue]:
     """Note what one level of a schema says; give the schemas beneath it."""
-    if not isinstance(part, dict) or found.left <= 0:
+    if not is_object(part) or found.left <= 0:
         return
     found.left -= 1
-    properties = part.get("properties")
-    if isinstance(properties, dict):
-        found.names += map(str, islice(properties, SCHEMA_LIMIT))
-        yield from islice(properties.values(), SCHEMA_LIMIT)
-    for key in ("enum", "const"):
-        found.choices += _texts(part.get(key))
-    description = part.get("description")
-    if isinstance(description, str):
-        found.texts.append(description[:TEXT_LIMIT])
-    for key in ("items", "additionalProperties", "not", "anyOf", "oneOf", "allOf", "prefixItems"):
-        below = part.get(key)
-        if isinstance(below, list):
-            yield from islice(below, SCHEMA_LIMIT)
-        elif isinstance(below, dict):
-            yield below
-    for key in ("$defs", "definitions"):
-        below = part.get(key)
-        if isinstance(below, dict):
-            yield from islice(below.values(), SCHEMA_LIMIT)
+    for key, value in islice(part.items(), SCHEMA_LIMIT):
+        if key == "description":
+            if isinstance(value, str):
+                found.texts.append(value[:TEXT_LIMIT])
+        elif key in CHOICES:
+            found.choices += _texts(value)
+        elif key in TABLES_OF_SCHEMAS and is_object(value):
+            if key == "properties":
+                found.names += map(str, islice(value, SCHEMA_LIMIT))
+            yield from islice(value.values(), SCHEMA_LIMIT)
+        elif key in SCHEMAS:
+            yield from islice(value, SCHEMA_LIMIT) if is_list(value) else (value,)
 
 
 def _texts(value: JsonValue) -> Iterable[str]:
-    values = value if isinstance(value, list) else [value]
+    values: list[JsonValue] = value if is_list(value) else [value]
     return [each[:80] for each in values[:ENUM_LIMIT] if isinstance(each, str)]

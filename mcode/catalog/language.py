@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 COMPOUNDING = frozenset({"de", "nl"})
 """Languages that write compounds in one word."""
 
+LATIN = tuple(language for language in STEMMED if language != "ru")
+"""Languages in Latin letters, which a query may mix with English."""
+
 JOINTS = ("", "s", "es", "n", "en", "e")
 """What may stand between the parts of such a compound."""
 
@@ -51,7 +54,11 @@ class Translator:
                 meanings = book.meanings.get(words.fold(" ".join(words_left[:taken])))
                 if meanings is not None:
                     return Translation(taken, meanings)
-            meanings = meaning_of(language, words_left[0])
+            meanings = (
+                meaning_of(language, words_left[0])
+                if self.foreign
+                else book.meanings.get(words.fold(words_left[0]))
+            )
             if meanings is not None:
                 return Translation(1, meanings)
         return None
@@ -61,17 +68,23 @@ def translator_of(query_words: Sequence[str], indexed: Container[str]) -> Transl
     """The language of a query that is not in English, or whatever glossaries may know its unknown words."""
     spaced = [word for word in query_words if not words.is_unspaced(word)]
     tables = vocabulary()
-    english = [
+    english = sum(
         word in tables.stopwords or words.stem(word) in tables.known or words.stem(word) in indexed
         for word in spaced
-    ]
-    if all(english):
+    )
+    if english == len(spaced):
         return Translator((), foreign=False)
-    counts = {language: sum(_reads(language, word) for word in spaced) for language in STEMMED}
+    cyrillic = any("\u0400" <= letter <= "\u04ff" for word in spaced for letter in word)
+    languages = ("ru",) if cyrillic else LATIN
+    counts = {language: sum(_reads(language, word) for word in spaced) for language in languages}
+    if not english and not any(counts.values()):
+        counts = {
+            language: sum(meaning_of(language, word) is not None for word in spaced) for language in languages
+        }
     ranked = tuple(sorted((each for each in counts if counts[each]), key=lambda each: -counts[each]))
     strange = any(not word.isascii() for word in spaced)
-    foreign = bool(ranked) and counts[ranked[0]] >= sum(english) + (0 if strange else 1)
-    return Translator(ranked[:1] if foreign else tuple(STEMMED), foreign)
+    foreign = bool(ranked) and counts[ranked[0]] >= english + (0 if strange else 1)
+    return Translator(ranked[:1] if foreign else ranked, foreign)
 
 
 def _reads(language: str, word: str) -> bool:

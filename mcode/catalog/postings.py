@@ -40,7 +40,8 @@ class Postings:
         names = [document.name_terms for _, document in pairs]
         families = self._families([document for _, document in pairs])
         self.name_shares = [
-            self._shares(terms, families[entry.server]) for entry, terms in zip(self.entries, names, strict=True)
+            self._shares(terms, families[entry.server])
+            for entry, terms in zip(self.entries, names, strict=True)
         ]
         """By position: the terms of the name, each with its share of the name."""
         self.deeds = [_deeds(terms) for terms in names]
@@ -61,6 +62,14 @@ class Postings:
         return frozenset(
             position for position, entry in enumerate(self.entries) if words.plain(entry.server) == wanted
         )
+
+    def holding(self, terms: Sequence[str]) -> set[int]:
+        """The tools that hold all of these terms."""
+        found: set[int] | None = None
+        for term in terms:
+            positions = set(self.held[term][0]) if term in self.held else set[int]()
+            found = positions if found is None else found & positions
+        return found or set()
 
     def rarity(self, term: str) -> float:
         """The inverse document frequency of a term; the highest for one that no tool holds."""
@@ -97,9 +106,7 @@ class Postings:
         }
 
     def _shares(self, terms: Sequence[str], family: frozenset[str]) -> tuple[tuple[str, float], ...]:
-        rarities = [
-            self._rarities[term] * (FAMILY_SHARE if term in family else 1.0) for term in terms
-        ]
+        rarities = [self._rarities[term] * (FAMILY_SHARE if term in family else 1.0) for term in terms]
         whole = sum(rarities)
         return tuple((term, rarity / whole) for term, rarity in zip(terms, rarities, strict=True))
 
@@ -110,4 +117,7 @@ class Postings:
 def _deeds(terms: Sequence[str]) -> frozenset[str]:
     """What a name says that its tool does: by its first word where that is a verb, else its last, else any."""
     actions = vocabulary().actions
-    return next((actions[term] for term in (*terms[:1], *terms[-1:], *terms) if term in actions), frozenset())
+    for term in (*terms[:1], *terms[-1:], *terms):
+        if term in actions:
+            return actions[term]
+    return frozenset()

@@ -32,11 +32,11 @@ _FIELD_LABEL = re.compile(
 )
 
 _CLAUSE_END = re.compile(
-    r"[,;，；、。\n]+|\b(?:and|then|plus|und|dann|et|puis|ensuite|y|luego|e|depois|и|затем)\b|然后|并且|并|再|以及",
+    r"[,;\uff0c\uff1b\u3001\u3002\n]+|\b(?:and|then|plus|und|dann|et|puis|ensuite|y|luego|e|depois|и|затем)\b|然后|并且|并|再|以及",
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_./:-]+[A-Za-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9]*")
-_NAME_INSIDE = re.compile(r"(?<=[a-z0-9,;:'’] )[A-Z][\w'-]*")
+_NAME_INSIDE = re.compile(r"(?<=[a-z0-9,;:'\u2019] )[A-Z][\w'-]*")
 
 CLAUSE_LIMIT = 6
 """Clauses of a query that are looked at each by itself."""

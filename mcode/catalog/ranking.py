@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from mcode.catalog.query import Group
     from mcode.catalog.vocabulary.load import Phrase
 
-CANDIDATES = 150
-"""Tools that the slower part of the ranking looks at."""
+CANDIDATES = 80
+"""Tools that the slower part of the ranking looks at, and that one query finds at most."""
 
 PHRASE_BONUS = 2.0
 """What another word for a whole phrase counts beside one for a single word."""
@@ -101,31 +101,38 @@ class Ranker:
 
     def _scores(self, groups: Sequence[Group]) -> tuple[dict[int, float], float]:
         """What the best candidates score, and the largest share of the words that one of them answers."""
-        total: dict[int, float] = {}
-        answered: dict[int, float] = {}
-        whole = 0.0
+        found = [self._score_once(group) for group in groups]
         covered: dict[str, float] = {}
         asked: set[str] = set()
-        for group in groups:
-            scored = self._score_once(group)
-            weight = scored.weight
-            whole += weight if scored.best or not group.is_name else weight * UNKNOWN_NAME
+        whole = 0.0
+        for group, scored in zip(groups, found, strict=True):
+            whole += scored.weight if scored.best or not group.is_name else scored.weight * UNKNOWN_NAME
             asked |= scored.deeds
             for term, share in scored.covered.items():
                 if share > covered.get(term, 0.0):
                     covered[term] = share
-            for position, score in scored.best.items():
-                total[position] = total.get(position, 0.0) + score
-                answered[position] = answered.get(position, 0.0) + (min(weight, score))
-        if self._allowed is not None:
-            total = {position: score for position, score in total.items() if position in self._allowed}
+        total = self._total(found)
         scores: dict[int, float] = {}
         nearest = 0.0
         for position in nlargest(CANDIDATES, total, key=total.__getitem__):
-            share = answered[position] / whole
-            nearest = max(nearest, share)
-            scores[position] = total[position] * self._fit(position, share, covered, asked)
+            answered = sum(min(scored.best.get(position, 0.0), scored.weight) for scored in found) / whole
+            nearest = max(nearest, answered)
+            scores[position] = total[position] * self._fit(position, answered, covered, asked)
         return scores, nearest
+
+    def _total(self, found: Sequence[_Scored]) -> dict[int, float]:
+        """What all groups together score in each tool that may be looked at."""
+        ordered = sorted((scored.best for scored in found), key=len, reverse=True)
+        total = dict(ordered[0]) if ordered else {}
+        for best in ordered[1:]:
+            for position, score in best.items():
+                if position in total:
+                    total[position] += score
+                else:
+                    total[position] = score
+        if self._allowed is not None:
+            return {position: score for position, score in total.items() if position in self._allowed}
+        return total
 
     def _fit(self, position: int, answered: float, covered: Mapping[str, float], asked: Set[str]) -> float:
         """How well a tool as a whole fits, as a factor on its score."""
@@ -179,9 +186,9 @@ class Ranker:
                 together[position] = together.get(position, 0.0) + score
                 found[position] = found.get(position, 0.0) + scored.weight
         for position, score in together.items():
-            score *= found[position] / weight
-            if score > best.get(position, 0.0):
-                best[position] = score
+            joint = score * found[position] / weight
+            if joint > best.get(position, 0.0):
+                best[position] = joint
         return _Scored(best, weight, covered, deeds)
 
     def _own_rarity(self, group: Group) -> float:
@@ -201,6 +208,9 @@ class Ranker:
         factor /= len(phrase)
         rarity = self._postings.rarity(phrase[0]) * factor
         if len(phrase) == 1:
+            if not best:
+                best.update({position: score * rarity for position, score in zip(*held, strict=True)})
+                return
             for position, score in zip(*held, strict=True):
                 score *= rarity  # noqa: PLW2901 -- the hottest loop of a search
                 if score > best.get(position, 0.0):

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from mcode.catalog import words
-from mcode.catalog.document import document_of
+from mcode.catalog.document import document_of, terms
 from mcode.catalog.entry import Entry, Hit, SearchResult, Weights
 from mcode.catalog.patterns import PatternError, compile_pattern, matches
 from mcode.catalog.postings import Postings
@@ -141,15 +141,12 @@ class _Search:
         """The tools that hold each of these words, in any form, or in the middle of their name."""
         found = self._allowed
         for word in required:
-            terms = words.terms(word)
             holding = {
                 position
                 for position, entry in enumerate(self._postings.entries)
                 if words.plain(word) in words.plain(entry.server + entry.bare_name)
             }
-            lists = [set(self._postings.held[term][0]) for term in terms if term in self._postings.held]
-            if lists and len(lists) == len(terms):
-                holding |= set.intersection(*lists)
+            holding |= self._postings.holding(terms(word))
             found = holding if found is None else found & holding
         return frozenset(found or ())
 

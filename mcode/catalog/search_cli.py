@@ -9,40 +9,47 @@ input: {"query": "...", "k": 10}; its answer: {"results": [ids], "no_match": fal
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mcode import jsontext
 from mcode.catalog.entry import Entry
 from mcode.catalog.search import ToolIndex
+from mcode.model.reading import is_object, text_field
 
 if TYPE_CHECKING:
-
     from mcode.jsontext import JsonObject
 
 
 def main() -> int:
-    rows = [json.loads(line) for line in Path(sys.argv[1]).read_text("utf-8").splitlines() if line.strip()]
+    rows = [
+        jsontext.parse_object(line)
+        for line in Path(sys.argv[1]).read_text("utf-8").splitlines()
+        if line.strip()
+    ]
     entries = [entry_of(row) for row in rows]
     ids = {entry.name: row["id"] for entry, row in zip(entries, rows, strict=True)}
     index = ToolIndex.build(entries)
     for line in sys.stdin:
-        asked = json.loads(line)
+        asked = jsontext.parse_object(line)
         found = index.search(asked["query"], asked.get("k", 10))
         answer = {"results": [ids[hit.name] for hit in found.hits], "no_match": found.no_match}
-        print(json.dumps(answer, ensure_ascii=False), flush=True)
+        sys.stdout.write(jsontext.dump(answer) + "\n")
+        sys.stdout.flush()
     return 0
 
 
 def entry_of(row: JsonObject) -> Entry:
     """A line of a catalogue as an entry, named as mcode names the tools of a server."""
+    title = text_field(row, "title") or text_field(row.get("annotations"), "title")
+    schema = row.get("input_schema")
     return Entry(
         name=f"mcp__{row['server']}__{row['name']}",
         server=row["server"],
-        title=row.get("title") or (row.get("annotations") or {}).get("title") or "",
-        description=row.get("description") or "",
-        input_schema=row.get("input_schema") or {},
+        title=title,
+        description=text_field(row, "description"),
+        input_schema=schema if is_object(schema) else {},
     )
 
 

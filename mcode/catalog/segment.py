@@ -37,11 +37,13 @@ def segment(run: str, languages: tuple[str, ...]) -> list[tuple[str, tuple[Phras
     longest = max(book.longest for book in books)
     best: list[tuple[int, int, int]] = [(0, 0, 0)]
     for end in range(1, len(run) + 1):
-        choices = [(best[end - 1][0] + 1, best[end - 1][1], end - 1)]
-        for start in range(max(0, end - longest), end):
-            if any(run[start:end] in book.meanings for book in books):
-                choices.append((best[start][0], best[start][1] + 1, start))
-        best.append(min(choices))
+        known = (
+            (best[start][0], best[start][1] + 1, start)
+            for start in range(max(0, end - longest), end)
+            if any(run[start:end] in book.meanings for book in books)
+        )
+        left_over = (best[end - 1][0] + 1, best[end - 1][1], end - 1)
+        best.append(min((left_over, *known)))
     return _collect(run, best, books)
 
 

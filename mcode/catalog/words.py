@@ -27,6 +27,9 @@ UNSPACED = (
 )
 """Chinese, Japanese and Korean characters, as the inside of a character class."""
 
+UNCHANGED = frozenset("abfhijkopquvwxz0123456789")
+"""Last letters with which no English word loses an ending."""
+
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9]+")
 _ANY_WORD = re.compile(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
@@ -56,7 +59,7 @@ def stem(word: str) -> str:
     """The English stem of one lower-case word; words of other scripts, short words and numbers as they are."""
     if not word.isascii():
         return _fold(word)
-    if len(word) < 4 or not word.isalpha():
+    if len(word) < 4 or word[-1] in UNCHANGED or not word.isalpha():
         return word
     if word[-1] == "s" and _CONSONANTS.fullmatch(word):
         return word[:-1]  # the plural of an abbreviation: pdfs

@@ -157,6 +157,7 @@ def foreign_stem(language: str, word: str) -> str:
     return words.fold(words.stemmer(STEMMED[language]).stemWord(word.lower()))
 
 
+@lru_cache(maxsize=10_000)
 def phrase_of(text: str) -> Phrase:
     """The stems of one or more English words."""
     return tuple(words.stem(word) for word in words.split(text.strip(), brands()))
