@@ -1,0 +1,100 @@
+"""The audit of a program: one record at its start, one for each call as it ends, one at the end."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from mcode.run_code.records import CallState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mcode.call import Call, Outcome
+    from mcode.jsontext import JsonObject
+    from mcode.run_code.limits import Limits
+    from mcode.run_code.program_text import ProgramText
+    from mcode.run_code.records import CallRecord, ProgramRecord
+    from mcode.run_code.replies import Reply
+
+ARGUMENTS_SHOWN = 2_048
+"""Characters of a call's arguments that are kept, after masking."""
+
+
+class Audit:
+    """Writes one program's records. `write` must be quick; it gets the program's id and a plain JSON object."""
+
+    def __init__(
+        self, program: str, write: Callable[[str, JsonObject], None], mask: Callable[[str], str]
+    ) -> None:
+        self._program = program
+        self._write = write
+        self._mask = mask
+
+    def start(self, call: Call, text: ProgramText, limits: Limits, tools: Iterable[str]) -> None:
+        """The program as it was given, before anything of it runs."""
+        code = text.given.encode("utf-8", "surrogatepass")
+        self._put(
+            "start",
+            {
+                "turn": call.turn,
+                "title": self._mask(text.title),
+                "sha256": hashlib.sha256(code).hexdigest(),
+                "code": self._mask(_encodable(text.given)),
+                "limits": asdict(limits),
+                "tools": list(tools),
+            },
+        )
+
+    def call(self, record: CallRecord, outcome: Outcome | None, reply: Reply | None) -> None:
+        """A call has ended; without an outcome it never came back from the road or was not made."""
+        self._put(
+            "call",
+            {
+                "index": record.number,
+                "id": record.id,
+                "tool": record.tool,
+                "line": record.line,
+                "arguments_sha256": record.digest,
+                "arguments": self._beginning(record.arguments),
+                "state": str(record.state),
+                "decision": self._mask(outcome.decision) if outcome is not None else "",
+                "waited_ms": round(record.waited * 1000),
+                "duration_ms": round(outcome.duration * 1000) if outcome is not None else 0,
+                "kind": record.kind,
+                "result_bytes": len(reply.body) if reply is not None else 0,
+                "result_sha256": reply.digest if reply is not None else "",
+                "summary": self._mask(record.summary),
+            },
+        )
+
+    def end(self, record: ProgramRecord, shown: int) -> None:
+        """The program is over; `shown`: characters of it that went to the model."""
+        self._put(
+            "end",
+            {
+                "status": str(record.ending),
+                "cpu_ms": round(record.cpu * 1000),
+                "wall_ms": round(record.wall * 1000),
+                "calls": {str(state): record.count(state) for state in CallState if record.count(state)},
+                "not_awaited": record.not_awaited,
+                "most_in_flight": record.most_in_flight,
+                "bytes_in": record.bytes_in,
+                "chars_out": shown,
+                "chars_logged": record.log_size,
+                "stored": [self._mask(key) for key in record.stored],
+                "value": self._beginning(record.value or ""),
+            },
+        )
+
+    def _beginning(self, text: str) -> str:
+        """The text up to the limit, masked: twice as much is looked at, so that no secret is cut in two."""
+        return self._mask(_encodable(text[: 2 * ARGUMENTS_SHOWN]))[:ARGUMENTS_SHOWN]
+
+    def _put(self, event: str, body: JsonObject) -> None:
+        self._write(self._program, {"type": event, "program": self._program, **body})
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

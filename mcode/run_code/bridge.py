@@ -1,0 +1,281 @@
+"""The only link between a program and the road: its requests become calls, their outcomes become replies."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from mcode import jsontext
+from mcode.call import Call, Origin, Status
+from mcode.run_code.description import one_line
+from mcode.run_code.lanes import Lanes
+from mcode.run_code.records import CallRecord, CallState, Ending, Fault
+from mcode.run_code.replies import Reply, refusal, reply_to
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from mcode.call import Outcome
+    from mcode.jsontext import JsonObject
+    from mcode.run_code.audit import Audit
+    from mcode.run_code.lanes import Ticket
+    from mcode.run_code.limits import Limits
+    from mcode.run_code.names import ProgramTool
+    from mcode.run_code.records import ProgramRecord
+
+    Invoke = Callable[[Call], Awaitable[Outcome]]
+
+_LARGE = 64 * 1024
+"""Characters of arguments from which on they are read in a thread."""
+
+_STATES = {
+    Status.OK: CallState.OK,
+    Status.FAILED: CallState.FAILED,
+    Status.DENIED: CallState.DENIED,
+    Status.CANCELLED: CallState.CANCELLED,
+}
+
+
+class Program(Protocol):
+    """What the bridge needs of the program it serves."""
+
+    record: ProgramRecord
+
+    async def deliver(self, number: int, reply: Reply) -> bool:
+        """Hand a reply to the worker; False where there is none any more."""
+        ...
+
+    def stop(self, fault: Fault) -> None:
+        """End the program; its running calls are cancelled."""
+        ...
+
+
+class Bridge:
+    """Carries the calls of one program."""
+
+    def __init__(
+        self,
+        invoke: Invoke,
+        caller: Call,
+        program: Program,
+        tools: Mapping[str, ProgramTool],
+        limits: Limits,
+        audit: Audit,
+        *,
+        together: bool,
+    ) -> None:
+        """`invoke` is `Pipeline.run`. `together`: the road awaits `before_body` (see `Lanes`)."""
+        self._invoke = invoke
+        self._caller = caller
+        self._program = program
+        self._tools = tools
+        self._limits = limits
+        self._audit = audit
+        self._lanes = Lanes(limits.at_once, together=together)
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._tickets: dict[str, Ticket] = {}
+        self._closing = False
+        self._denials = 0
+        self.failures: list[CallRecord] = []
+        """Failed calls whose result has reached the program, the latest last."""
+        self.error: BaseException | None = None
+        """What a call raised: the session's storage failed, or there is a bug. Nothing that is the program's."""
+
+    def start(self, number: int, tool: str, arguments: str, line: int, fault: str) -> None:
+        """Take a call on; `number` counts from 1. `fault` says why there are no arguments."""
+        known = self._tools.get(tool)
+        record = CallRecord(
+            number,
+            id=f"{self._caller.id}_{number}",
+            tool=tool,
+            line=line,
+            read_only=known is not None and known.tool.read_only,
+            arguments=arguments,
+        )
+        self._program.record.calls.append(record)
+        ticket = self._lanes.join(read_only=record.read_only)
+        self._tickets[record.id] = ticket
+        task = asyncio.create_task(self._carry(record, ticket, fault))
+        self._tasks[number] = task
+        task.add_done_callback(lambda done: self._ended(record, ticket, done))
+
+    def cancel(self, call_id: str) -> bool:
+        """Cancel one call; the program gets `cancelled` and goes on. False where it does not run."""
+        for record in self._program.record.calls:
+            task = self._tasks.get(record.number)
+            if record.id == call_id and task is not None:
+                return task.cancel()
+        return False
+
+    async def before_body(self, call_id: str) -> None:
+        """Wait until the body of a call that was let through may run."""
+        ticket = self._tickets.get(call_id)
+        if ticket is not None:
+            await self._lanes.body(ticket)
+
+    async def finish(self) -> None:
+        """The program returned: run what it started and what it only issued."""
+        while self._tasks:
+            await asyncio.wait(self._tasks.values())
+
+    async def wind_up(self) -> None:
+        """The program failed: drop what has not started, give what runs a moment, then cancel it."""
+        self._closing = True
+        for record in self._program.record.calls:
+            if record.state is CallState.WAITING and record.number in self._tasks:
+                self._tasks[record.number].cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=self._limits.after_failure)
+        await self.abort()
+
+    async def abort(self) -> None:
+        """Cancel everything, and return when it has ended."""
+        self._closing = True
+        for task in self._tasks.values():
+            task.cancel()
+        while self._tasks:
+            await asyncio.wait(self._tasks.values())
+
+    async def _carry(self, record: CallRecord, ticket: Ticket, fault: str) -> None:
+        made = time.monotonic()
+        outcome: Outcome | None = None
+        try:
+            call = await self._call_of(record, fault)
+            known = self._tools.get(record.tool)
+            if known is not None and not known.loaded:
+                reply = self._not_loaded(record, known)
+            else:
+                async with self._lanes.road(ticket):
+                    record.state = CallState.RUNNING
+                    record.waited = time.monotonic() - made
+                    self._count_flight()
+                    outcome = await self._invoke(call)
+                    self._note(record, outcome)
+                reply = await self._reply_to(record, outcome)
+        except asyncio.CancelledError:
+            reply = self._cancelled(record)
+            self._audit.call(record, outcome, reply)
+            if self._closing:
+                raise
+        else:
+            self._audit.call(record, outcome, reply)
+        self._lanes.leave(ticket)
+        await self._deliver(record, reply)
+        self._obey(outcome)
+
+    def _not_loaded(self, record: CallRecord, known: ProgramTool) -> Reply:
+        """Refuse a tool that the model has not seen; no call is made."""
+        reply = refusal(
+            "not_loaded",
+            f"{known.name} is not loaded, and nothing was done. Load it with tool_search, outside of programs; "
+            f"the next program can call it. Its signature: {one_line(known)}",
+        )
+        record.state = CallState.FAILED
+        record.kind, record.message = reply.kind, reply.message
+        return reply
+
+    async def _reply_to(self, record: CallRecord, outcome: Outcome) -> Reply:
+        known = self._tools.get(record.tool)
+        from_server = known is not None and known.tool.source != "core"
+        reply = await reply_to(outcome, self._limits.call_result, from_server=from_server)
+        record.kind, record.message = reply.kind, reply.message
+        return reply
+
+    async def _call_of(self, record: CallRecord, fault: str) -> Call:
+        """The call as the road gets it; what is wrong with its arguments is for the gate to say."""
+        large = len(record.arguments) > _LARGE
+        read = await asyncio.to_thread(_read, record.arguments) if large else _read(record.arguments)
+        record.digest = read.digest
+        fault = fault or read.fault
+        return Call(
+            record.id,
+            record.tool,
+            read.arguments,
+            Origin.PROGRAM,
+            parent=self._caller.id,
+            turn=self._caller.turn,
+            fault=fault or None,
+        )
+
+    def _note(self, record: CallRecord, outcome: Outcome) -> None:
+        record.state = _STATES[outcome.status]
+        record.tool = outcome.call.tool
+        record.summary = outcome.summary
+
+    def _cancelled(self, record: CallRecord) -> Reply:
+        if record.state is CallState.WAITING:
+            record.state = CallState.NOT_STARTED
+            reply = refusal("cancelled", f"{record.tool} was cancelled before it ran; nothing was done")
+        else:
+            record.state = CallState.CANCELLED
+            reply = refusal("cancelled", f"{record.tool} was cancelled while it ran; it may have had effects")
+        record.kind, record.message = reply.kind, reply.message
+        return reply
+
+    async def _deliver(self, record: CallRecord, reply: Reply) -> None:
+        record.bytes_in = len(reply.body)
+        record.answered = await self._program.deliver(record.number, reply)
+        if not record.answered:
+            record.bytes_in = 0
+        elif reply.kind:
+            self.failures.append(record)
+
+    def _obey(self, outcome: Outcome | None) -> None:
+        """Stop the program where a hook said so, or where the user has denied one call after the other."""
+        if outcome is None:
+            return
+        if outcome.stop_turn is not None:
+            self._program.stop(Fault(Ending.STOPPED_BY_HOOK, outcome.stop_turn))
+        if denied_by_user(outcome):
+            self._denials += 1
+            if self._denials == self._limits.denials:
+                said = f"{self._denials} calls in a row were denied"
+                self._program.stop(Fault(Ending.STOPPED_BY_USER, said))
+        elif outcome.decision == "approved by you":
+            self._denials = 0
+
+    def _count_flight(self) -> None:
+        record = self._program.record
+        record.most_in_flight = max(record.most_in_flight, record.count(CallState.RUNNING))
+
+    def _ended(self, record: CallRecord, ticket: Ticket, task: asyncio.Task[None]) -> None:
+        del self._tasks[record.number]
+        del self._tickets[record.id]
+        self._lanes.leave(ticket)
+        if task.cancelled():
+            if record.state is CallState.WAITING:  # cancelled before its first step
+                record.state = CallState.NOT_STARTED
+                self._audit.call(record, None, None)
+            return
+        error = task.exception()
+        if error is not None and self.error is None:
+            self.error = error
+            self._program.stop(Fault(Ending.CANCELLED, str(error)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    arguments: JsonObject
+    digest: str
+    fault: str = ""
+
+
+def _read(text: str) -> _Arguments:
+    """Arguments from their JSON text; an empty text has a fault of its own already."""
+    try:
+        arguments = jsontext.parse_object(text) if text else {}
+    except jsontext.JsonError as error:
+        return _Arguments({}, _digest(text), f"the argument cannot be used: {error}")
+    return _Arguments(arguments, _digest(jsontext.canonical(arguments)))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def denied_by_user(outcome: Outcome) -> bool:
+    """Whether the user personally denied the call, not a rule, a mode or a hook."""
+    return outcome.status is Status.DENIED and outcome.summary.startswith("the user said no")

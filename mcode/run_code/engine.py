@@ -1,0 +1,234 @@
+"""Worker processes: one warm spare, a fresh one for every program, none that outlives its program."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from mcode import jsontext
+from mcode.errors import McodeError
+from mcode.process_start import start_program
+from mcode.run_code.library import find_library, why_missing, why_unusable
+from mcode.run_code.pipes import FrameReader, FrameTooLargeError, FrameWriter
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from mcode.jsontext import JsonObject
+    from mcode.run_code.library import Library
+    from mcode.run_code.limits import Limits
+
+START_LIMIT = 30.0
+"""Wall seconds that a worker may take until it is ready."""
+
+_LARGE = 256 * 1024
+"""Bytes of a frame from which on it is read in a thread."""
+
+
+class EngineUnusableError(McodeError):
+    """No program can run here; the text says what to do."""
+
+
+class WorkerFaultError(Exception):
+    """A worker sent what is no frame of ours, or nothing in time."""
+
+
+class Worker:
+    """One process with an engine that has run no program yet, or runs its only one."""
+
+    def __init__(self, process: subprocess.Popen[bytes], reading: int, writing: int) -> None:
+        self._process = process
+        self._reader = FrameReader(reading)
+        self._writer = FrameWriter(writing)
+        self._ending: asyncio.Task[int] | None = None
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def lives(self) -> bool:
+        return self._ending is None and self._process.poll() is None
+
+    async def send(self, *pieces: bytes) -> None:
+        """Send one frame; what a worker that has died was sent is lost, and its end shows in `receive`."""
+        with contextlib.suppress(BrokenPipeError):
+            if self._ending is None:
+                await self._writer.send(*pieces)
+
+    async def receive(self) -> JsonObject | None:
+        """The next frame; None when the worker is gone. Raises WorkerFaultError for one that is no object."""
+        try:
+            raw = await self._reader.receive()
+            if raw is None:
+                return None
+            return await asyncio.to_thread(_read, raw) if len(raw) > _LARGE else _read(raw)
+        except (FrameTooLargeError, jsontext.JsonError, UnicodeDecodeError) as error:
+            raise WorkerFaultError(str(error)) from None
+
+    def kill(self) -> None:
+        """End the process at once; what it has sent can still be received."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+
+    def end(self) -> asyncio.Task[int]:
+        """Kill the process, reap it and close the pipes; the task's result is its return code."""
+        if self._ending is None:
+            self.kill()
+            self._reader.close()
+            self._writer.close()
+            self._ending = asyncio.create_task(asyncio.to_thread(self._process.wait))
+        return self._ending
+
+    async def death(self) -> int:
+        """The return code of a worker that has closed its pipe: negative for a signal."""
+        return await asyncio.to_thread(self._process.wait)
+
+
+def _read(raw: bytes) -> JsonObject:
+    return jsontext.parse_object(raw.decode())
+
+
+class Engine:
+    """Hands out workers. `warm` keeps a spare from then on; `close` ends all that is left."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._library: Library | None = None
+        self._spare: asyncio.Task[Worker] | None = None
+        self._endings: set[asyncio.Task[int]] = set()
+        self._closed = False
+
+    def warm(self) -> None:
+        """Start a spare in the background, unless there is one."""
+        if self._spare is None and not self._closed:
+            self._spare = asyncio.create_task(self._start())
+            self._spare.add_done_callback(lambda task: task.cancelled() or task.exception())
+
+    async def take(self) -> Worker:
+        """A worker for one program, the spare where it lives; the next spare is started. Raises EngineUnusableError."""
+        spare, self._spare = self._spare, None
+        worker = await self._spare_worker(spare) if spare is not None else None
+        if worker is None:
+            worker = await self._start()
+        asyncio.get_running_loop().call_soon(self.warm)
+        return worker
+
+    def release(self, worker: Worker) -> asyncio.Task[int]:
+        """End a worker whose program is over; the work goes on in the background."""
+        ending = worker.end()
+        self._endings.add(ending)
+        ending.add_done_callback(self._endings.discard)
+        return ending
+
+    async def close(self) -> None:
+        """End the spare and wait until every worker is gone."""
+        self._closed = True
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.cancel()
+            worker = await self._spare_worker(spare)
+            if worker is not None:
+                self.release(worker)
+        while self._endings:
+            await asyncio.wait(self._endings)
+
+    async def _spare_worker(self, spare: asyncio.Task[Worker]) -> Worker | None:
+        """The worker of a started spare; None where it has died or could not be started."""
+        try:
+            await asyncio.wait({spare})
+        except asyncio.CancelledError:
+            spare.cancel()
+            spare.add_done_callback(self._release_result)
+            raise
+        if spare.cancelled() or spare.exception() is not None:
+            return None
+        worker = spare.result()
+        if worker.lives:
+            return worker
+        self.release(worker)
+        return None
+
+    def _release_result(self, spare: asyncio.Task[Worker]) -> None:
+        if not spare.cancelled() and spare.exception() is None:
+            self.release(spare.result())
+
+    async def _start(self) -> Worker:
+        library = self._found_library()
+        try:
+            worker = _launch(library, self._limits)
+        except OSError as error:
+            raise EngineUnusableError(
+                f"The JavaScript engine's process cannot be started: {error}."
+            ) from None
+        try:
+            async with asyncio.timeout(START_LIMIT):
+                frame = await worker.receive()
+        except (TimeoutError, WorkerFaultError):
+            self.release(worker)
+            raise EngineUnusableError(
+                why_unusable(library, f"it was not ready within {START_LIMIT:g} s")
+            ) from None
+        except asyncio.CancelledError:
+            self.release(worker)
+            raise
+        if frame is None or "ready" not in frame:
+            code = await self.release(worker)
+            raise EngineUnusableError(why_unusable(library, _problem(frame, code)))
+        return worker
+
+    def _found_library(self) -> Library:
+        if self._library is None:
+            self._library = find_library()
+        if self._library is None:
+            raise EngineUnusableError(why_missing())
+        return self._library
+
+
+def _problem(frame: JsonObject | None, code: int) -> str:
+    if frame is None:
+        return f"its process ended with {describe_code(code)}"
+    ended: Any = frame.get("end")
+    detail = cast("list[Any]", ended)[1] if isinstance(ended, list) else ""
+    return str(detail) or "it did not start"
+
+
+def describe_code(code: int) -> str:
+    """A return code in words: the signal's name, or the exit code."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _launch(library: Library, limits: Limits) -> Worker:
+    """Start the process: isolated, without environment, in an empty directory that is already removed."""
+    import tempfile
+
+    argv = (
+        sys.executable,
+        *("-I", "-S", "-B"),
+        str(Path(__file__).with_name("worker.py")),
+        *(str(library.directory), str(limits.memory), repr(limits.cpu), repr(limits.cpu_grace)),
+    )
+    theirs_reading, writing = os.pipe()
+    reading, theirs_writing = os.pipe()
+    directory = Path(tempfile.mkdtemp(prefix="mcode-program-"))
+    try:
+        process = start_program(argv, directory, {}, (theirs_reading, theirs_writing, -1), None)
+    except OSError:
+        os.close(reading)
+        os.close(writing)
+        raise
+    finally:
+        os.close(theirs_reading)
+        os.close(theirs_writing)
+        directory.rmdir()
+    return Worker(process, reading, writing)

@@ -1,0 +1,34 @@
+"""What programs keep for one another with `store`: JSON text by key, for as long as the session is open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcode.run_code.limits import Limits
+
+
+class KeptValues:
+    """The values of one session. The engine checks the limits for the program's sake, this once more for ours."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._texts: dict[str, str] = {}
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """JSON text by key."""
+        return self._texts
+
+    def put(self, key: str, text: str | None) -> bool:
+        """Keep a value, or with None forget it; False where it is over a limit and nothing changed."""
+        if text is None:
+            self._texts.pop(key, None)
+            return True
+        together = sum(map(len, self._texts.values())) - len(self._texts.get(key, "")) + len(text)
+        if len(text) > self._limits.stored_value or together > self._limits.stored_together:
+            return False
+        self._texts[key] = text
+        return True

@@ -1,0 +1,268 @@
+"""The worker process: a JavaScript engine and nothing else, behind two pipes.
+
+`engine.py` runs this file as a script, isolated, with the arguments of `main`. It imports nothing of mcode. What
+crosses between Python and the engine is JSON text, in flat strings, both ways: other values are mishandled by the
+binding. Frames are a length in four bytes, the highest first, and that many bytes of UTF-8.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import select
+import sys
+import time
+
+TYPE_CHECKING = (
+    False  # what `typing` would say: importing it, pathlib or contextlib doubles the time of the start
+)
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, NoReturn
+
+PRELUDE = ("values.js", "source.js", "helpers.js", "prelude.js")
+"""The files of the prelude, in the order in which they need one another."""
+
+OWN_LINES = 100_000
+"""Empty lines before the prelude: what an error's stack reports from there on is not the program's."""
+
+STACK_BYTES = 512 * 1024
+FRAME_LIMIT = 64 * 1024 * 1024
+_SPARE_ADDRESSES = 512 * 1024 * 1024
+_OPEN_FILES = 16
+_FOR_THE_REST = 0.2
+
+
+class Ended(Exception):  # noqa: N818 -- the end of a program is not an error of ours
+    """The program is over: the kind of failure and a detail, each possibly empty."""
+
+
+class Channel:
+    """The two pipes to the agent, moved away from where code would look for them."""
+
+    def __init__(self) -> None:
+        self._reading, self._writing = os.dup(0), os.dup(1)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1, 2):
+            os.dup2(nothing, standard)
+        os.close(nothing)
+
+    def receive(self, seconds: float | None) -> str | None:
+        """The next frame; None where none has begun after `seconds`. Ends the process where the agent is gone."""
+        if seconds is not None and not select.select((self._reading,), (), (), seconds)[0]:
+            return None
+        size = int.from_bytes(self._take(4), "big")
+        return self._take(size).decode()
+
+    def send(self, *texts: str) -> None:
+        parts: list[bytes] = []
+        for text in texts:
+            raw = text.encode()
+            parts += (len(raw).to_bytes(4, "big"), raw)
+        data = memoryview(b"".join(parts))
+        while data:
+            data = data[os.write(self._writing, data) :]
+
+    def _take(self, size: int) -> bytes:
+        taken = bytearray()
+        while len(taken) < size:
+            part = os.read(self._reading, min(size - len(taken), 1 << 20))
+            if not part:
+                os._exit(0)
+            taken += part
+        return bytes(taken)
+
+
+class Engine:
+    """One context with its prelude and the CPU time that its program may use."""
+
+    def __init__(self, library: str, memory: int, budget: float) -> None:
+        """Raises ImportError, and Ended where the engine is not fit for use."""
+        sys.path.append(library)
+        binding: Any = __import__("_quickjs")
+        sys.path.remove(library)
+        self._failure: type[Exception] = binding.JSException
+        self._context: Any = binding.Context()
+        self._context.set_memory_limit(memory)
+        self._context.set_max_stack_size(STACK_BYTES)
+        self._memory = memory
+        self._budget = budget
+        self._began = time.process_time()
+        parts = [_read(os.path.join(os.path.dirname(__file__), name)) for name in PRELUDE]  # noqa: PTH118, PTH120 -- see TYPE_CHECKING
+        source = "\n" * OWN_LINES + '(function () { "use strict";\n' + "\n".join(parts) + "\n})()"
+        try:
+            self._enter: Callable[..., Any] = self._context.eval(source)
+            problem = self._enter("probe") or self._rope_problem()
+        except self._failure as error:
+            problem = str(error).strip().replace("\n", " ")
+        if problem:
+            raise Ended("engine_unusable", problem)
+
+    def _rope_problem(self) -> str:
+        """What the prelude's way of handing over long strings makes of one built with `+`."""
+        try:
+            text = self._context.eval('("a".repeat(5000) + "b".repeat(5000)).slice(0)')
+        except TypeError as error:
+            return f"it does not hand over long strings: {error}"
+        return "" if text == "a" * 5000 + "b" * 5000 else "it changes long strings"
+
+    @property
+    def used(self) -> float:
+        """CPU seconds since the program began."""
+        return time.process_time() - self._began
+
+    def begin(self, grace: float) -> None:
+        """Start the clock; the kernel ends the process where the engine's own limit does not bite."""
+        self._began = time.process_time()
+        seconds = math.ceil(self._began + self._budget + grace)
+        _limit(resource.RLIMIT_CPU, seconds, seconds + 1)
+
+    def enter(self, name: str, *given: str) -> Any:
+        """Call one of the prelude's functions; raises Ended where that did not come back."""
+        return self._guarded(self._enter, name, *given)
+
+    def rest(self) -> Iterator[str]:
+        """What a program that was ended had still to say, as far as it can be had in a moment."""
+        self._budget = self.used + _FOR_THE_REST
+        try:
+            while text := self.enter("takeRest"):
+                yield text
+        except Ended:
+            return
+
+    def run_jobs(self) -> None:
+        """Run what promises have made ready; the engine's limit covers one entry, so each is armed anew."""
+        while self._guarded(self._context.execute_pending_job):
+            pass
+
+    def _guarded(self, function: Callable[..., Any], *given: str) -> Any:
+        rest = self._budget - self.used
+        if rest <= 0:
+            raise Ended("cpu_limit", "")
+        self._context.set_time_limit(rest)
+        try:
+            return function(*given)
+        except MemoryError:
+            raise Ended("memory_limit", "") from None
+        except self._failure as error:
+            raise self._reason(str(error)) from None
+        except (TypeError, SystemError, UnicodeError) as error:
+            raise Ended("exception", f"the engine handed over what cannot be read: {error}"[:300]) from None
+
+    def _reason(self, text: str) -> Ended:
+        if self.used >= self._budget - 0.005:
+            return Ended("cpu_limit", "")
+        if text.startswith("null") or "out of memory" in text:
+            return Ended("memory_limit", "")
+        return Ended("exception", text.strip().split("\n")[0][:300])
+
+
+class Run:
+    """One program, from its frame to its end."""
+
+    def __init__(self, channel: Channel, engine: Engine) -> None:
+        self._channel = channel
+        self._engine = engine
+
+    def begin(self, frame: str) -> NoReturn:
+        """Start the program and carry it on until it is over; raises Ended then."""
+        self._engine.enter("receive", frame)
+        while True:
+            self._engine.run_jobs()
+            self._hand_over()
+            if self._engine.enter("fire"):
+                continue
+            self._wait()
+
+    def _hand_over(self) -> None:
+        """Send what has happened, in order; raises Ended where that is all."""
+        while text := self._engine.enter("take"):
+            if len(text) > FRAME_LIMIT // 4 and len(text.encode()) > FRAME_LIMIT:
+                raise Ended("too_large", "")
+            self._channel.send(text)
+        if text is None:
+            raise Ended("memory_limit", "")
+        if self._engine.enter("isOver"):
+            raise Ended("", "")
+
+    def _wait(self) -> None:
+        rest, calls = self._engine.enter("restTime"), self._engine.enter("openCalls")
+        if rest < 0 and not calls:
+            raise Ended("stalled", "")
+        seconds = None if rest < 0 else rest / 1000
+        self._channel.send(_frame("idle", calls, self._engine.used, rest))
+        frame = self._channel.receive(seconds)
+        if frame is not None:
+            self._engine.enter("receive", frame)
+
+
+def main() -> None:
+    """Arguments: the binding's directory, engine memory in bytes, CPU seconds of a program, seconds of grace."""
+    library, memory, budget, grace = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
+    channel = Channel()
+    for what, amount in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_AS, 3 * memory + _SPARE_ADDRESSES),
+    ):
+        _limit(what, amount, amount)
+    used = 0.0
+    try:
+        engine = Engine(library, memory, budget)
+        channel.send('{"ready":[]}')
+        frame = channel.receive(None) or ""
+        engine.begin(grace)
+        try:
+            Run(channel, engine).begin(frame)
+        except Ended:
+            used = engine.used
+            channel.send(*engine.rest())
+            raise
+    except ImportError as error:
+        ended = Ended("engine_unusable", str(error))
+    except MemoryError:
+        ended = Ended("memory_limit", "")
+    except Ended as end:
+        ended = end
+    channel.send(_frame("end", *ended.args, used, _peak_memory()))
+    channel.receive(None)
+
+
+def _limit(what: int, soft: int, hard: int) -> None:
+    """Set a limit where the system has it and the one in force is not lower."""
+    try:
+        resource.setrlimit(what, (soft, hard))
+    except (ValueError, OSError):
+        return
+
+
+def _peak_memory() -> int:
+    """Most bytes of memory that this process has held."""
+    try:  # what Linux says below counts the process that started this one too
+        lines = _read("/proc/self/status").splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+    except (OSError, StopIteration):
+        pass
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123 -- see TYPE_CHECKING
+        return file.read()
+
+
+def _frame(name: str, *values: str | float) -> str:
+    """A frame of plain ASCII text, without the json module, which is slow to load."""
+    texts = [value if isinstance(value, (int, float)) else _quoted(value) for value in values]
+    return f'{{"{name}":[{",".join(map(str, texts))}]}}'
+
+
+def _quoted(text: str) -> str:
+    safe = "".join(character if " " <= character <= "~" else "?" for character in text)
+    return '"' + safe.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Programs: the thirty of the design, hostile ones, and what lies beneath them."""
