@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -138,11 +139,15 @@ def _which_session(options: Options, bench: Workbench) -> tuple[str, str | None]
 
 def _sessions_to_resume(bench: Workbench) -> str:
     sessions = bench.store.list()[:20]
-    rows = [f"  {info.id}  {info.modified}  {info.name or info.first_prompt}" for info in sessions]
+    rows = [f"  {info.id}  {_day(info.modified)}  {info.name or info.first_prompt}" for info in sessions]
     listed = "\n".join(rows) if rows else "  (none here yet)"
     return (
         f"--resume takes the id or name of a session. Nothing was started. Sessions of this folder:\n{listed}"
     )
+
+
+def _day(seconds: float) -> str:
+    return datetime.datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def _remarks(bench: Workbench) -> tuple[str, ...]:

@@ -66,6 +66,8 @@ class Parts:
 @dataclass(slots=True)
 class _Queued:
     text: str
+    shown: str
+    """What stands for the text on the screen."""
     done: asyncio.Future[TurnFinished]
 
 
@@ -183,7 +185,9 @@ class Agent:
         outcome = await self._parts.pipeline.run(call)
         said = f"I ran this in the shell myself:\n$ {command}\n{outcome.text}"
         if self.settings.respond_to_bash_commands:
-            await self._enqueue(said)
+            await self._enqueue(said, shown=f"!{command}")
+        elif self.busy:
+            self._notes.append(said)  # the turn's calls and results must stay together
         else:
             self._parts.conversation.append("context", {"content": said})
         return outcome
@@ -227,8 +231,8 @@ class Agent:
         """Give the session a name."""
         self._parts.conversation.append("title", {"name": name.strip()})
 
-    def _enqueue(self, text: str) -> asyncio.Future[TurnFinished]:
-        queued = _Queued(text, asyncio.get_running_loop().create_future())
+    def _enqueue(self, text: str, *, shown: str = "") -> asyncio.Future[TurnFinished]:
+        queued = _Queued(text, shown or text, asyncio.get_running_loop().create_future())
         self._queue.append(queued)
         if self._draining is None or self._draining.done():
             self._draining = asyncio.create_task(self._drain())
@@ -241,7 +245,7 @@ class Agent:
         while self._queue:
             queued = self._queue.popleft()
             self._announce_queue()
-            self._task = asyncio.create_task(self._run_turn(queued.text))
+            self._task = asyncio.create_task(self._run_turn(queued))
             try:
                 await asyncio.wait({self._task})
                 if not queued.done.done():
@@ -249,13 +253,14 @@ class Agent:
             finally:
                 self._task = None
 
-    async def _run_turn(self, text: str) -> TurnFinished:
-        turn = self._parts.conversation.turn + 1
+    async def _run_turn(self, queued: _Queued) -> TurnFinished:
+        turn, text = self._parts.conversation.turn + 1, queued.text
         self._interrupted = False
         try:
             mentioned = await self._read_mentioned(text, turn)
             parts = (*self._preamble(), *mentioned, text)
-            return await self._parts.loop.run([{"type": "text", "text": part} for part in parts], text)
+            content = [{"type": "text", "text": part} for part in parts]
+            return await self._parts.loop.run(content, text, queued.shown)
         except asyncio.CancelledError:
             if not self._interrupted:
                 raise
@@ -288,7 +293,7 @@ class Agent:
         return notes
 
     def _announce_queue(self) -> None:
-        self.events.emit(QueueChanged(tuple(queued.text for queued in self._queue)))
+        self.events.emit(QueueChanged(tuple(queued.shown for queued in self._queue)))
 
     def _fresh_call_id(self) -> str:
         used = self._parts.conversation.history.used_ids

@@ -48,27 +48,30 @@ class TurnLoop:
     """Round trips that one turn may take; None for no limit."""
     _requests: int = field(default=0, init=False)
 
-    async def run(self, content: list[JsonObject], text: str) -> TurnFinished:
-        """Take the user's message to its end. Cancelling the task interrupts the turn, at any moment."""
+    async def run(self, content: list[JsonObject], text: str, shown: str) -> TurnFinished:
+        """Take the user's message to its end. Cancelling the task interrupts the turn, at any moment.
+
+        `text` is the message as hooks see it, `shown` as the screen and the list of sessions do.
+        """
         self._requests = 0
         turn = self.conversation.turn + 1
         try:
-            reason, last = await self._take(turn, content, text)
+            reason, last = await self._take(turn, content, text, shown)
         except asyncio.CancelledError:
             self._end(turn, "interrupted", "")
             raise
         return self._end(turn, reason, last)
 
-    async def _take(self, turn: int, content: list[JsonObject], text: str) -> tuple[str, str]:
+    async def _take(self, turn: int, content: list[JsonObject], text: str, shown: str) -> tuple[str, str]:
         """Write the message down, then converse; returns the reason for the end and the last words."""
         verdict = await self.hooks.prompt_submitted(text)
         if verdict.blocked is not None:
             self.events.emit(Notice(f"A hook refused the message: {verdict.blocked}", "warning"))
             return "stopped", verdict.blocked
         blocks = [*content, *({"type": "text", "text": note} for note in verdict.notes)]
-        self.conversation.append("user", {"turn": turn, "content": blocks, "text": text})
+        self.conversation.append("user", {"turn": turn, "content": blocks, "text": shown})
         await self.conversation.sync()
-        self.events.emit(TurnStarted(turn, text))
+        self.events.emit(TurnStarted(turn, shown))
         if verdict.stop is not None:
             return "stopped", verdict.stop
         return await self._converse(turn)

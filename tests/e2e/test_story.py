@@ -189,3 +189,17 @@ def _alive(process: int, terminal: BinaryTerminal | None = None) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_s_06_a_broken_answer_is_marked_void_asked_for_again_and_shown_whole(machine: Machine) -> None:
+    broken = {"text": "The first try says this.", "fault": "end-before-message-stop"}
+    script = parse_script({"turns": [{"reply": broken}, {"reply": "The second try is whole."}]}, "broken")
+    with running_server(script) as server, opened(machine, server) as terminal:
+        terminal.wait_for_row(PROMPT)
+        terminal.say("hello")
+        terminal.wait_for("The second try is whole.")
+        shown = str(terminal)
+        terminal.say("/quit")
+        assert terminal.wait_for_end() == 0
+        assert [len(body["messages"]) for body in server.bodies] == [1, 1]
+    assert "void: that answer broke off" in shown

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mcode.call import Origin
 from mcode.text import Kind, clean
 from mcode.ui.line.diff import diff_rows, painted
-from mcode.ui.line.wrap import wrap_cells
+from mcode.ui.line.wrap import wrap_cells, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,7 +137,9 @@ def _quoted(line: str, plain: str, look: Look, width: int) -> Iterator[str]:
 
 
 def _wrapped(first: str, text: str, width: int) -> Iterator[str]:
-    for at, row in enumerate(wrap_cells(text.expandtabs(4), max(10, width - len(first)))):
+    room = max(10, width - len(first))
+    rows = [cut for row in wrap_words(text.expandtabs(4), room) for cut in wrap_cells(row, room)]
+    for at, row in enumerate(rows):
         yield (" " * len(first) if at else first) + row
 
 

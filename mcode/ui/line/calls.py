@@ -36,8 +36,10 @@ def finished_lines(
 ) -> list[str]:
     """The line of a call that has ended; under a failure, the beginning of what the model was told."""
     word = _WORDS[outcome.status]
-    facts = [fact for fact in (_duration(outcome), outcome.summary, outcome.decision) if fact]
     title = title_of(started) if started is not None else _arguments(outcome.call)
+    facts = [fact for fact in (_duration(outcome), outcome.summary, outcome.decision) if fact]
+    if look.decorated and facts[-1:] == [outcome.decision] and not _fits(outcome, title, facts, depth, width):
+        facts.pop()  # on what is worth more than by which rule; /permissions and the log have the rule
     lines = [_line(word, outcome.call, title, "  ".join(facts), look, depth, width)]
     if outcome.status is Status.FAILED or (outcome.status is Status.DENIED and not outcome.summary):
         lines += _reason(outcome, look, depth, width)
@@ -78,6 +80,11 @@ def _line(word: str, call: Call, title: str, facts: str, look: Look, depth: int,
     room = max(_LEAST_TITLE, width - len(indent) - 8 - cell_width(name) - 2 - cell_width(facts) - 2)
     painted = {"ok": palette.good, "FAIL": palette.bad, "denied": palette.warn}.get(word, palette.dim)
     return f"{indent}{painted(word.ljust(7))} {name}  {shorten(title, room)}  {palette.dim(facts)}".rstrip()
+
+
+def _fits(outcome: Outcome, title: str, facts: list[str], depth: int, width: int) -> bool:
+    taken = 2 * (depth + 1) + 8 + cell_width(outcome.call.tool) + 2 + cell_width(title) + 2
+    return taken + cell_width("  ".join(facts)) <= width
 
 
 def _spoken(word: str) -> str:

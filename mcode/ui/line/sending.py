@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from mcode.ui.line.transcript import Transcript
     from mcode.ui.line.work import Work
 
-_SHELL_REPORT = "$ {command}\n"
-
 
 class Sending:
     """Sends what the user enters, and gives back what nothing came of."""
@@ -142,4 +140,4 @@ class Sending:
 
     def _reports_shell(self, text: str) -> bool:
         """True where a turn tells the model of a shell line whose output the user has just seen."""
-        return any(_SHELL_REPORT.format(command=command) in text for command in self._shell_commands)
+        return text.startswith("!") and text[1:] in self._shell_commands

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from mcode.call import Origin, Status
 from mcode.events import (
+    AnswerSuperseded,
     ApprovalResolved,
     AssistantMessage,
     HookRan,
@@ -42,6 +44,8 @@ _MESSAGE_ROWS = 40
 
 _SHELL_ROWS = 2000
 """Rows of the user's own shell command."""
+
+_STRONG = re.compile(r"\*\*(\S|\S[^*]*\S)\*\*")
 
 _ENDINGS = {
     "interrupted": "interrupted",
@@ -84,6 +88,8 @@ class Transcript:
         match event:
             case TextDelta(text=text):
                 return self._delta(text)
+            case AnswerSuperseded(problem=problem):
+                return [*self.end_stream(), *self.remark(f"void: that answer broke off ({problem})")]
             case AssistantMessage():
                 return self._message(event)
             case TurnStarted(text=text):
@@ -176,7 +182,14 @@ class Transcript:
         """A line of an answer as rows; code and tables stay as they are, for the terminal to break."""
         if not self.look.decorated or self._in_fence or line.lstrip().startswith("|"):
             return [line]
-        return wrap_words(line, self._width())
+        return [self._emphasised(row) for row in wrap_words(line, self._width())]
+
+    def _emphasised(self, row: str) -> str:
+        """A row with its `**strong**` words in bold; without colour the stars stay."""
+        palette = self.look.palette
+        if not palette.color or "**" not in row:
+            return row
+        return _STRONG.sub(lambda found: palette.bold(found[1]), row)
 
     def _wrapped(self, text: str, taken: int) -> list[str]:
         """Clean rows of a text; the first has `taken` cells less, the others are indented by two."""
