@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,12 +44,11 @@ class Lexicon:
 
     def guesses(self, term: str) -> list[Phrase]:
         """What an unknown term may mean among the known ones; empty where nothing is like it."""
-        found: list[Phrase] = [*self._longer(term), *self._shorter(term)][:GUESSES]
-        if not found:
-            found = list(self._compound(term))[:GUESSES]
-        if not found:
-            found = list(self._slips(term))[:GUESSES]
-        return found
+        for guess in (self._longer, self._compound, self._shorter, self._slips):
+            found = list(islice(guess(term), GUESSES))
+            if found:
+                return found
+        return []
 
     def _longer(self, term: str) -> Iterator[Phrase]:
         if len(term) < SHORTEST_PREFIX:

@@ -34,8 +34,8 @@ _PLAIN_WORD = re.compile(r"[A-Za-z0-9]+")
 _ANY_WORD = re.compile(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _CASE_CHANGE = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
-_CASE_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+")
-_ACRONYMS = re.compile(r"([A-Z]{2,})s")
+_CASE_PART = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+[0-9]*(?![a-z])|[A-Z]?[a-z0-9]+")
+_ACRONYMS = re.compile(r"^([A-Z]{2,})s$")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]+[^s]s")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 
@@ -118,7 +118,7 @@ def parts_of(piece: str, whole: frozenset[str]) -> tuple[str, ...]:
         return (plural[1].lower(),)
     if piece.lower() in whole or not piece.isascii():
         return (piece[:WORD_LIMIT].lower(),)
-    return tuple(part[:WORD_LIMIT].lower() for part in _CASE_PART.findall(piece))
+    return tuple(_ACRONYMS.sub(r"\1", part)[:WORD_LIMIT].lower() for part in _CASE_PART.findall(piece))
 
 
 def terms(text: str, whole: frozenset[str] = frozenset()) -> list[str]:

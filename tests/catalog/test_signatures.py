@@ -142,7 +142,9 @@ def test_a_giant_definition_is_folded_from_the_inside_out() -> None:
     schema = object_of("target", target=STRING, **{f"part_{number}": deep for number in range(50)})
     line = signature("change_everything", "Changes things.", schema)
     assert len(line) <= LENGTH_LIMIT
-    assert line.startswith("change_everything(a: {target: string, part_0?: {leaf: object}, part_1?: {leaf: object}")
+    assert line.startswith(
+        "change_everything(a: {target: string, part_0?: {leaf: object}, part_1?: {leaf: object}"
+    )
     assert line.endswith("}) // Changes things.")
 
 
