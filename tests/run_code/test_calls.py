@@ -159,7 +159,7 @@ async def test_11_a_misspelt_name_is_an_error_at_once_with_the_near_one(place: W
 
 async def test_11_r_05_a_known_tool_that_is_not_loaded_says_how_to_load_it(place: Workplace) -> None:
     schema = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
-    place.tool("create_issue", read, source="github", placement=Placement.DEFERRED, schema=schema)
+    place.tool("create_issue", lambda _: "made", source="github", placement=Placement.DEFERRED, schema=schema)
     code = "const r = await tools.create_issue({title: 'x'});\nreturn [r.ok, r.error, ALL_TOOLS.length]"
     ran = await place.run(code)
     failed, error, listed = json.loads(ran.value)
@@ -174,7 +174,7 @@ async def test_11_r_05_a_known_tool_that_is_not_loaded_says_how_to_load_it(place
     ran = await place.run(
         "[Object.keys(tools), ALL_TOOLS.length, (await tools.create_issue({title: 'x'})).ok]"
     )
-    assert len(place.calls) == 1
+    assert ran.value == '[["Late","create_issue"],2,true]'
 
 
 async def test_13_an_argument_that_is_no_object_reaches_the_gate_as_a_fault(place: Workplace) -> None:
