@@ -27,7 +27,7 @@ from tools.eval_search import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-QUERIES = (
+QUERIES: tuple[tuple[str, str, str, list[list[str]]], ...] = (
     ("merge a pull request", "kw", "en", [["forge/merge_pull_request"]]),
     ("take back a payment", "para", "en", [["shop/create_refund"]]),
     ("删除文件", "zh", "zh", [["disk/delete_file"]]),

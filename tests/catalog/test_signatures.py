@@ -9,10 +9,10 @@ from mcode.catalog.signatures import LENGTH_LIMIT, parameter_notes, signature, t
 from mcode.model.tokens import count_tokens
 
 if TYPE_CHECKING:
-    from mcode.jsontext import JsonObject
+    from mcode.jsontext import JsonObject, JsonValue
 
 
-def object_of(required: str = "", **properties: JsonObject) -> JsonObject:
+def object_of(required: str = "", /, **properties: JsonObject) -> JsonObject:
     """A schema of an object; `required` are names between blanks."""
     return {"type": "object", "properties": properties, "required": required.split()}
 
@@ -156,7 +156,9 @@ def test_a_definition_with_too_many_parameters_keeps_the_required_ones() -> None
 
 def test_references_that_multiply_do_not_take_for_ever() -> None:
     definitions = {
-        f"L{level}": object_of(**{f"p{number}": {"$ref": f"#/$defs/L{level + 1}"} for number in range(20)})
+        f"L{level}": object_of(
+            "", **{f"p{number}": {"$ref": f"#/$defs/L{level + 1}"} for number in range(20)}
+        )
         for level in range(30)
     }
     assert len(signature("bomb", "", {"$ref": "#/$defs/L0", "$defs": definitions})) <= LENGTH_LIMIT
@@ -170,7 +172,7 @@ def test_a_schema_deeper_than_any_stack_is_cut() -> None:
 
 
 def test_nothing_in_a_schema_can_break_the_line_or_write_to_the_terminal() -> None:
-    schema = object_of(**{"na\nme\x1b[2J": {"enum": ["a\nb", "\x1b]0;title\x07"]}})
+    schema = object_of("", **{"na\nme\x1b[2J": {"enum": ["a\nb", "\x1b]0;title\x07"]}})
     line = signature("odd", "Two\nlines \x1b[31mred\x1b[0m. More.", schema)
     assert "\n" not in line
     assert "\x1b" not in line
@@ -178,16 +180,9 @@ def test_nothing_in_a_schema_can_break_the_line_or_write_to_the_terminal() -> No
 
 
 def test_schemas_that_are_no_schemas_are_any_value() -> None:
-    for odd in (
-        None,
-        3,
-        "text",
-        [],
-        {"type": 7},
-        {"type": "object", "properties": []},
-        {"enum": {}},
-        {"anyOf": 1},
-    ):
+    odd_ones: list[JsonValue] = [None, 3, "text", [], {"type": 7}, {"enum": {}}, {"anyOf": 1}]
+    odd_ones.append({"type": "object", "properties": []})
+    for odd in odd_ones:
         assert type_text(odd) in {"any", "object"}
     assert type_text(False) == "never"
 
