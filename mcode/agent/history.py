@@ -28,6 +28,8 @@ class History:
         self._open_uses: list[str] = []
         self._results: dict[str, JsonObject] = {}
         self._turn_starts: dict[int, int] = {}
+        self._regular = True
+        """False once the records do not alternate, as where some were lost; then `normalise` has work to do."""
         self.used_ids: set[str] = set()
         """Ids of all calls so far; a new call must not repeat one."""
 
@@ -55,9 +57,9 @@ class History:
     @property
     def messages(self) -> tuple[JsonObject, ...]:
         """The messages as they would be sent now: every use answered, roles alternating, nothing empty."""
-        if self._open_uses:
-            return normalise((*self._messages, self._result_message()))
-        return normalise(self._messages)
+        end = (self._result_message(),) if self._open_uses else ()
+        messages = (*self._messages, *end)
+        return messages if self._regular else normalise(messages)
 
     @property
     def unfinished(self) -> tuple[str, ...]:
@@ -79,6 +81,8 @@ class History:
         if not body.get("complete", True):
             blocks = _kept_of_incomplete(blocks, str(body.get("problem", "")))
         uses = [str(block["id"]) for block in blocks if block.get("type") == "tool_use"]
+        if not self._messages or self._messages[-1]["role"] == "assistant":
+            self._regular = False
         self._messages.append({"role": "assistant", "content": blocks or [_text(NO_ANSWER)]})
         self._open_uses = uses
         self._results = {}

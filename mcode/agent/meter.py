@@ -40,7 +40,8 @@ class Meter:
         self._events = events
         self._prices = prices
         self._correction = Correction()
-        self._counted: dict[int, tuple[JsonObject, RequestSize]] = {}
+        self._counted: list[tuple[JsonObject, RequestSize]] = []
+        """The messages of the last request, each with the size of all up to it; histories grow at their end."""
         self._prefix: tuple[Prefix, RequestSize] | None = None
         self.window = window
         self.totals = Totals()
@@ -54,15 +55,14 @@ class Meter:
         """Estimate a request by part, in tokens, as corrected by the last report. Counts what is new only."""
         if self._prefix is None or self._prefix[0] is not prefix:
             self._prefix = (prefix, count_prefix(prefix.system, prefix.tools))
-        size = self._prefix[1]
-        counted: dict[int, tuple[JsonObject, RequestSize]] = {}
-        for message in messages:
-            known = self._counted.get(id(message))
-            entry = known if known and known[0] is message else (message, count_message(message))
-            counted[id(message)] = entry
-            size = size + entry[1]
-        self._counted = counted
-        return size
+        known = min(len(self._counted), len(messages))
+        while known and self._counted[known - 1][0] is not messages[known - 1]:
+            known -= 1
+        del self._counted[known:]
+        for message in messages[known:]:
+            before = self._counted[-1][1] if self._counted else RequestSize()
+            self._counted.append((message, before + count_message(message)))
+        return self._prefix[1] + (self._counted[-1][1] if self._counted else RequestSize())
 
     def sending(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> None:
         """Note a request that goes out now."""

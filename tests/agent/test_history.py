@@ -137,6 +137,12 @@ def test_each_record_only_ever_appends_to_what_was_sent() -> None:
             if randomness.random() < 0.3:
                 history.apply(*said(complete=False))
             check_valid(history.messages)
+            assert normalise(history.messages) == history.messages
+
+
+def test_records_that_were_lost_leave_a_conversation_that_can_be_sent() -> None:
+    history = folded(said(text("no question before me")), said(use("a")), said(text("nor between us")))
+    check_valid(history.messages)
 
 
 def random_message(randomness: random.Random) -> dict[str, Any]:
