@@ -60,6 +60,14 @@ class Glossary:
     longest: int = 1
     """Characters of the longest word, for languages without blanks; words of the longest phrase otherwise."""
 
+    def add(self, spelling: str, targets: tuple[Phrase, ...]) -> None:
+        """Note what a word means; what it means elsewhere in the tables stays, and comes first."""
+        known = self.spellings.get(spelling)
+        if known is None:
+            self.spellings[spelling] = targets
+        elif known and targets:
+            self.spellings[spelling] = tuple(dict.fromkeys((*known, *targets)))
+
 
 @cache
 def brands() -> frozenset[str]:
@@ -95,10 +103,10 @@ def glossary(language: str) -> Glossary:
         foreign, _, english = line.partition("=")
         targets = _targets(english)
         for spelling in foreign.split():
-            read.spellings.setdefault(spelling.replace("_", " ").lower(), targets)
+            read.add(spelling.replace("_", " ").lower(), targets)
     for spellings, targets in _concepts(language):
         for spelling in spellings:
-            read.spellings.setdefault(spelling, targets)
+            read.add(spelling, targets)
     for spelling, targets in read.spellings.items():
         read.meanings.setdefault(simplified(words.fold(spelling)), targets)
     unit = len if language not in STEMMED else _count_words
