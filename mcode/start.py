@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mcode.errors import UsageError
 from mcode.logs import open_log
-from mcode.text import Kind, clean
+from mcode.text import Kind, clean, shorten
 from mcode.wiring.workbench import prepare
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ async def _headless(options: Options) -> int:
     from mcode.commands.standard import standard_registry
     from mcode.ui.headless import HeadlessFrontEnd
 
-    _preload_sdk()
+    if not options.demo:
+        _preload_sdk()
     prompts = _prompts(options)
     bench = await prepare(options, interactive=False)
     with open_log(bench.places.logs, bench.masker, detailed=options.debug):
@@ -108,7 +109,8 @@ async def _interactive(options: Options) -> int:
             first_message=options.prompt,
         )
         loop = asyncio.get_running_loop()
-        loop.call_later(0.2, _preload_sdk)
+        if not bench.endpoint.guide:
+            loop.call_later(0.2, _preload_sdk)
         pruning = asyncio.create_task(bench.prune())
         try:
             return await app.run()
@@ -139,11 +141,17 @@ def _which_session(options: Options, bench: Workbench) -> tuple[str, str | None]
 
 def _sessions_to_resume(bench: Workbench) -> str:
     sessions = bench.store.list()[:20]
-    rows = [f"  {info.id}  {_day(info.modified)}  {info.name or info.first_prompt}" for info in sessions]
+    rows = [
+        f"  {info.id}  {_day(info.modified)}  {_line(info.name or info.first_prompt)}" for info in sessions
+    ]
     listed = "\n".join(rows) if rows else "  (none here yet)"
     return (
         f"--resume takes the id or name of a session. Nothing was started. Sessions of this folder:\n{listed}"
     )
+
+
+def _line(text: str) -> str:
+    return shorten(clean(text, Kind.LINE), 60)
 
 
 def _day(seconds: float) -> str:

@@ -197,6 +197,14 @@ class Tool(ABC):
         del workspace
         return Preview(title=", ".join(f"{key}={value}" for key, value in arguments.items())[:200])
 
+    async def objection(self, arguments: JsonObject, workspace: Workspace) -> str | None:
+        """Why the call must fail as things stand, so that nobody is asked about it in vain; None otherwise.
+
+        The text goes to the model before the call was permitted: it must not tell what any file holds.
+        """
+        del arguments, workspace
+        return None
+
     @abstractmethod
     async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
         """Do it. Called by `pipeline/execute.py` and by nobody else."""

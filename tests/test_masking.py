@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import json
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcode.masking import Masker
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RANDOM = "a8F3kZ9qLm" + "2XwP7rTy4B"
 HEX = "9f86d081884c7d659a2f" + "eaa0c55ad015a3bf4f1b"
@@ -298,3 +302,17 @@ def test_a_very_long_secret_goes_to_its_end(masker: Masker) -> None:
     secret = RANDOM * 2000
     for text in (f"API_TOKEN={secret}", f'"password": "{secret}"', f"Authorization: Negotiate {secret}"):
         assert RANDOM not in masker.mask(text)
+
+
+def test_the_directories_of_a_shell_are_no_secrets(tmp_path: Path) -> None:
+    place = tmp_path / "work" / "project"
+    place.mkdir(parents=True)
+    masker = Masker({"PWD": str(place), "OLDPWD": str(tmp_path), "DEPLOY_TOKEN_PLACE": str(place)})
+    for text in (f"Working directory: {place}", f"PWD={place}", f"OLDPWD={tmp_path}/work"):
+        assert masker.mask(text) == text
+
+
+def test_a_password_that_is_called_pwd_is_one() -> None:
+    value = "correct" + "-Horse-7"
+    assert value not in Masker({"DB_PWD": value}).mask(f"it is {value}")
+    assert value not in Masker({}).mask(f'pwd = "{value}"')

@@ -45,7 +45,13 @@ def local_workbench(
         places.state.mkdir(exist_ok=True)
         places.settings_file.write_text(json.dumps(settings))
     options = options or Options()
-    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), **(environment or {})}
+    shell = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(home),
+        "PWD": str(start),
+        "OLDPWD": str(home),
+    }
+    environment = {**shell, **(environment or {})}
     masker = Masker(environment)
     return Workbench(
         options=options,

@@ -171,7 +171,7 @@ class Agent:
         return taken.text
 
     def interrupt(self) -> bool:
-        """Stop the present turn; False where none runs. What is queued stays queued and is sent next."""
+        """Stop the present turn; False where none runs. What is queued waits for the next message."""
         if self._task is None or self._task.done():
             return False
         self._interrupted = True
@@ -241,7 +241,7 @@ class Agent:
         return queued.done
 
     async def _drain(self) -> None:
-        """Run queued messages, each as one turn, until none is left."""
+        """Run queued messages, each as one turn, until none is left or the user interrupts."""
         while self._queue:
             queued = self._queue.popleft()
             self._announce_queue()
@@ -252,6 +252,8 @@ class Agent:
                     _hand_over(self._task, queued.done)
             finally:
                 self._task = None
+            if self._interrupted and not self._closed:
+                return  # what waits is sent with the next message, or taken back
 
     async def _run_turn(self, queued: _Queued) -> TurnFinished:
         turn, text = self._parts.conversation.turn + 1, queued.text

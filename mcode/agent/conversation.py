@@ -59,6 +59,7 @@ class Conversation:
         match type:
             case "prefix":
                 tools = cast("list[JsonObject]", body["tools"])
+                self.model = str(body["model"])
                 self.prefix = Prefix(body["model"], body["system"], tuple(tools), body.get("reason", ""))
             case "user":
                 self.turn = max(self.turn, int(body.get("turn", 0)))

@@ -116,10 +116,7 @@ def require_fresh(files: FileState, target: Path, before: Snapshot, around: Call
     is not known any more.
     """
     if not files.knows(target):
-        raise RefusalError(
-            f"{target} has not been read in this session. {UNCHANGED} Read it first (any part of it), then repeat "
-            "the call."
-        )
+        raise RefusalError(never_read(target))
     if not files.is_fresh(target, before.raw):
         difference = files.drift(target, before.raw)
         detail = f"What changed:\n{difference}" if difference is not None else around(decode(before.raw).text)
@@ -127,6 +124,11 @@ def require_fresh(files: FileState, target: Path, before: Snapshot, around: Call
             f"{target}: file changed on disk since it was read. {UNCHANGED} Read it again, then repeat the call "
             f"if it is still right. {detail}"
         )
+
+
+def never_read(target: Path) -> str:
+    """Why a file that the session has not seen is not changed."""
+    return f"{target} has not been read in this session. {UNCHANGED} Read it first (any part of it), then repeat the call."
 
 
 def compare_bytes(before: Snapshot | None, new: bytes, name: str) -> Difference:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from mcode.builtins.change import never_read
 from mcode.builtins.description import read_description
-from mcode.builtins.paths import make_absolute, shown
+from mcode.builtins.paths import make_absolute, resolve, shown
 from mcode.builtins.refusal import failed
 from mcode.errors import McodeError
 from mcode.tool import Access, Effect, Tool
@@ -36,6 +37,18 @@ class FileTool(Tool):
         del workspace
         paths = self.files.targets.judge(Path(arguments["file_path"]))
         return Access(writes=paths) if Effect.WRITES_FILES in self.effects else Access(reads=paths)
+
+    @override
+    async def objection(self, arguments: JsonObject, workspace: Workspace) -> str | None:
+        """A file that is there and was never read cannot be changed, whatever the user says."""
+        del workspace
+        if Effect.WRITES_FILES not in self.effects:
+            return None
+        try:
+            target = resolve(Path(arguments["file_path"]))
+            return never_read(target) if target.is_file() and not self.files.knows(target) else None
+        except (McodeError, OSError):
+            return None  # the call itself says it better
 
     @override
     async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:

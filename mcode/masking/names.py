@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from enum import IntEnum
 from functools import lru_cache
@@ -23,7 +24,10 @@ class Strength(IntEnum):
 
 _NAME_LIMIT = 128
 
-_IN_ENVIRONMENT = r"(?i)key|token|secret|passw|passphrase|pwd\b|_pwd|credential"
+_IN_ENVIRONMENT = r"(?i)key|token|secret|passw|passphrase|_pwd|credential"
+
+_DIRECTORIES = frozenset({"PWD", "OLDPWD"})
+"""What every shell calls its directories; elsewhere the same word is short for a password."""
 
 _PASSWORDS = frozenset({"password", "passwd", "passwort", "passphrase", "pwd", "secret", "passcode"})
 _TOKENS = frozenset({"token", "credential", "credentials", "apikey", "authkey"})
@@ -60,11 +64,14 @@ def is_secret_name(name: str) -> bool:
 def is_secret_variable(name: str, value: str) -> bool:
     """True for a variable of the environment whose value is taken for a secret, wherever it is found.
 
-    Not so a number or a path under a name that only describes, such as `TOKEN_LIMIT` or `SSH_KEY_PATH`.
+    Not so a number or a path under a name that only describes, such as `TOKEN_LIMIT` or `SSH_KEY_PATH`, and no
+    path that exists: hiding where the work is done would mislead everybody.
     """
     if not is_secret_name(name) or value.lower() in _ORDINARY:
         return False
     words = _words_of(name)
+    if value.startswith("/") and os.path.exists(value):  # noqa: PTH110 -- a Path for each variable is slow
+        return False
     describes = not words or words[-1] in _DESCRIBING
     return not (describes and (value.isdecimal() or value.startswith(("/", "~/", "./"))))
 
@@ -76,7 +83,7 @@ def _words_of(name: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def strength_of_name(name: str) -> Strength:
     """How surely the value that stands under `name` is a secret."""
-    if len(name) > _NAME_LIMIT or "/" in name or name.count(" ") > 2:
+    if name in _DIRECTORIES or len(name) > _NAME_LIMIT or "/" in name or name.count(" ") > 2:
         return Strength.NONE  # a path or a sentence
     words = _words_of(name)
     if not words or words[-1] in _DESCRIBING:

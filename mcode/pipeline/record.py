@@ -36,9 +36,11 @@ class Recorder:
         self._verdicts = verdicts
         self._events = events
         self._unsynced = False
+        self._titles: dict[str, str] = {}
 
     def show(self, call: Call, preview: Preview, source: str) -> None:
         """Put the call's card on the screen."""
+        self._titles[call.id] = preview.title
         self._events.emit(ToolStarted(call, preview, source))
 
     def judge(self, call: Call, verdict: Verdict, decided_by: str, waited: float) -> None:
@@ -47,14 +49,18 @@ class Recorder:
 
     async def start(self, admitted: Admitted, decision: str) -> None:
         """Record that the body starts; durable first where the call can have effects."""
-        self._log.append("call_started", {**_call_body(admitted.call), "decision": decision})
+        body = _call_body(admitted.call) | {"decision": decision}
+        self._log.append("call_started", body | self._title_of(admitted.call))
         if not admitted.tool.read_only:
             await self._log.sync()
             self._unsynced = True
 
     def finish(self, outcome: Outcome, *, started: bool) -> Outcome:
         """Record how the call ended and show it."""
-        body: JsonObject = {"id": outcome.call.id} if started else _call_body(outcome.call)
+        body: JsonObject = {"id": outcome.call.id}
+        if not started:
+            body = _call_body(outcome.call) | self._title_of(outcome.call)
+        self._titles.pop(outcome.call.id, None)
         body |= {"status": str(outcome.status), "text": outcome.text, "summary": outcome.summary}
         if outcome.failure is not None:
             body["failure"] = str(outcome.failure)
@@ -73,6 +79,10 @@ class Recorder:
         if self._unsynced:
             await self._log.sync()
             self._unsynced = False
+
+    def _title_of(self, call: Call) -> JsonObject:
+        title = self._titles.get(call.id)
+        return {"title": title} if title else {}
 
 
 def _call_body(call: Call) -> JsonObject:

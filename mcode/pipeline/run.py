@@ -86,6 +86,9 @@ class Pipeline:
 
         preview = await admitted.tool.preview(admitted.call.arguments, self.workspace)
         self.recorder.show(admitted.call, preview, admitted.tool.source)
+        objection = await admitted.tool.objection(admitted.call.arguments, self.workspace)
+        if objection is not None:
+            return outcomes.refused(Refused(admitted.call, FailureKind.TOOL_ERROR, objection))
         permitted = await self._permit(admitted, preview, before, journey)
         if isinstance(permitted, Outcome):
             return replace(permitted, stop_turn=_first(before.stop, permitted.stop_turn))

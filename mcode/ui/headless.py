@@ -132,6 +132,7 @@ class HeadlessFrontEnd:
                 "definitions_tokens": ledger.definitions if ledger else 0,
                 "results_tokens": ledger.results if ledger else 0,
                 "round_trips": finished.requests,
+                "cost_known": totals.cost is not None,
             },
         }
         if failed:

@@ -36,6 +36,7 @@ from mcode.pipeline.side_files import SideFiles
 from mcode.pipeline.validate import SchemaValidator
 from mcode.process import child_environment, end_all_children, without_model_keys
 from mcode.tool import Workspace
+from mcode.wiring.endpoint import GUIDE
 from mcode.wiring.keep_rules import RuleKeeper
 
 if TYPE_CHECKING:
@@ -185,7 +186,19 @@ class Assembly:
             prepare=self._prepare,
             shutdown=self._shut_down,
         )
-        return Agent(parts, options.model or conversation.model or endpoint.model)
+        return Agent(parts, options.model or self._model_of_session() or endpoint.model)
+
+    def _model_of_session(self) -> str:
+        """The model that the session was with; a model's session is not gone on with by the guide, nor the reverse."""
+        model = self._conversation.model
+        if not model or model == GUIDE:
+            return ""
+        if self._bench.endpoint.guide and not self._bench.options.demo:
+            raise UsageError(
+                f"This session was with the model {model}, and no key or endpoint is set now. Nothing was changed. "
+                "Set ANTHROPIC_API_KEY, or the endpoint with --base-url, and resume it again."
+            )
+        return "" if self._bench.endpoint.guide else model
 
     def _system(self) -> str:
         options = self._bench.options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,10 @@ class Workbench:
     store: SessionStore
     memory: Memory
     """The instruction files as they were read when the present session was opened."""
+    _unsaid: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._unsaid = self.endpoint.notices
 
     async def open_agent(self, source: str, reference: str | None = None) -> Agent:
         """Open a session: `startup` or `clear` a new one, `resume` or `fork` an earlier one by id or name.
@@ -94,9 +98,19 @@ class Workbench:
         problems = [problem for problem in (*self.settings.problems, *found) if problem.severity != "info"]
         return (
             *(Notice(problem.message, problem.severity) for problem in problems),
-            *(Notice(text) for text in (*self.memory.notices, *self.endpoint.notices)),
-            *(Notice(_neighbour(other, holder)) for other, holder in self.store.others(session)),
+            *(Notice(text) for text in self.memory.notices),
+            *(Notice(text) for text in self._endpoint_notices()),
+            *(
+                Notice(_neighbour(other, holder))
+                for other, holder in self.store.others(session)
+                if holder.process != os.getpid()
+            ),
         )
+
+    def _endpoint_notices(self) -> tuple[str, ...]:
+        """What the choice of the endpoint has to say, the first time."""
+        notices, self._unsaid = self._unsaid, ()
+        return notices
 
     async def prune(self) -> None:
         """Remove sessions that are older than the settings keep them, in a thread."""

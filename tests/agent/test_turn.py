@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcode.agent.replies import CONTINUATIONS
 from mcode.agent.turn import STOP_HOOK_LIMIT
-from mcode.events import AssistantMessage, Notice, QueueChanged, TurnFinished, TurnStarted
+from mcode.events import ApprovalRequested, AssistantMessage, Notice, QueueChanged, TurnFinished, TurnStarted
 from mcode.wiring.options import Options
 from tests.stage import stage, turns, use
 
@@ -179,3 +179,29 @@ async def test_k_02_the_model_sees_what_a_file_holds_while_the_session_file_has_
         await here.say("hello")
         assert secret not in str(here.client.requests[0])
         assert "secret:" in str(here.client.requests[0])
+
+
+async def test_an_interrupt_holds_the_queue_until_the_next_message(tmp_path: Path) -> None:
+    settings = {"permissions": {"allow": ["Bash(sleep 30)"]}}
+    script = turns(use("Bash", command="sleep 30"), "To the first.", "To the second.")
+    async with stage(tmp_path, script, settings=settings) as here:
+        turn = asyncio.ensure_future(here.say("go"))
+        await asyncio.sleep(0.3)
+        here.agent.queue("first")
+        here.agent.interrupt()
+        assert (await turn).reason == "interrupted"
+        await asyncio.sleep(0.1)
+        assert [event.text for event in here.of(TurnStarted)] == ["go"]
+        assert here.of(QueueChanged)[-1].waiting == ("first",)
+        await here.say("second")
+        assert [event.text for event in here.of(TurnStarted)] == ["go", "first", "second"]
+
+
+async def test_nobody_is_asked_about_a_change_that_must_fail(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/a.txt").write_text("precious")
+    async with stage(tmp_path, turns(use("Write", file_path="a.txt", content="x"), "Oh.")) as here:
+        here.answer("once")
+        await here.say("overwrite it")
+        assert here.of(ApprovalRequested) == []
+        assert "has not been read" in here.result().text

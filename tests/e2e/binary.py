@@ -54,7 +54,7 @@ class Machine:
     @property
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
-        return {**kept, "HOME": str(self.home), "PYTHONPATH": str(ROOT)}
+        return {**kept, "HOME": str(self.home), "PWD": str(self.project), "PYTHONPATH": str(ROOT)}
 
     @property
     def sessions(self) -> list[Path]:
