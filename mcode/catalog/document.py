@@ -72,7 +72,7 @@ def document_of(entry: Entry, weights: Weights) -> Document:
     ):
         if text:
             read.add(terms(text), weight, usual)
-            if not text.isascii():
+            if words.has_unspaced(text):
                 read.add(list(glossed_terms(text)), weight * weights.glossed, usual)
     read.add(terms(" ".join(schema.names)), weights.parameter, 8)
     read.add(terms(" ".join(schema.choices)), weights.enum, 12)

@@ -27,9 +27,11 @@ UNSPACED = (
 )
 """Chinese, Japanese and Korean characters, as the inside of a character class."""
 
-UNCHANGED = frozenset("abfhijkopquvwxz0123456789")
-"""Last letters with which no English word loses an ending."""
+PLURAL_FORMS = frozenset({"news", "atlas", "cosmos", "bias", "andes", "skis"})
+"""Words that only look like plurals."""
 
+_PLURAL = re.compile(r"(?=.*[aeiou]..)(?!.*(?:ies|sses)$).*[^su]s")
+_ENDING = re.compile(r"(?:[eiys]|ed|ing|er|ator|ic|al|ll|ful|ism|ment|ent|ant|ion|ly)$")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9]+")
 _ANY_WORD = re.compile(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
@@ -59,11 +61,14 @@ def stem(word: str) -> str:
     """The English stem of one lower-case word; words of other scripts, short words and numbers as they are."""
     if not word.isascii():
         return _fold(word)
-    if len(word) < 4 or word[-1] in UNCHANGED or not word.isalpha():
+    if len(word) < 4 or not word.isalpha():
         return word
     if word[-1] == "s" and _CONSONANTS.fullmatch(word):
         return word[:-1]  # the plural of an abbreviation: pdfs
-    return stemmer("english").stemWord(word)
+    # The stemmer takes some 60 us for a word, so it is spared what it would leave alone or has done already.
+    if word[-1] == "s" and word not in PLURAL_FORMS and _PLURAL.fullmatch(word):
+        return stem(word[:-1])
+    return stemmer("english").stemWord(word) if _ENDING.search(word) else word
 
 
 @lru_cache(maxsize=4_000)
@@ -88,6 +93,11 @@ def fold(text: str) -> str:
 def is_unspaced(word: str) -> bool:
     """Whether a word is a run of Chinese, Japanese or Korean characters."""
     return not word.isascii() and _UNSPACED_RUN.match(word) is not None
+
+
+def has_unspaced(text: str) -> bool:
+    """Whether a text holds Chinese, Japanese or Korean characters."""
+    return not text.isascii() and _UNSPACED_RUN.search(text) is not None
 
 
 def pieces(text: str) -> list[str]:
