@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from mcode.call import Status
+from mcode.call import Origin, Status
 from mcode.text import Kind, cell_width, clean, shorten
+from mcode.ui.line.output import exit_code, output_rows
 from mcode.ui.line.wrap import wrap_words
 
 if TYPE_CHECKING:
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
 
 _WORDS = {Status.OK: "ok", Status.FAILED: "FAIL", Status.DENIED: "denied", Status.CANCELLED: "stopped"}
 """The words for how a call ended; they carry the state without colour."""
+
+_BY_USER = "approved by you"
+"""A decision of the user's own; it is kept however narrow the terminal is, since nothing else tells of it."""
+
+_DENIAL = re.compile(r"Denied: (.+?)\. The call did not run", re.DOTALL)
+"""The part of a denial's text that is for the user too; the rest tells the model what to do."""
 
 _FAILURE_LINES = 4
 """Lines of a failed call's text that are shown under it."""
@@ -34,21 +42,33 @@ def head_line(started: ToolStarted, look: Look, depth: int, width: int) -> str:
 def finished_lines(
     outcome: Outcome, started: ToolStarted | None, look: Look, depth: int, width: int
 ) -> list[str]:
-    """The line of a call that has ended; under a failure, the beginning of what the model was told."""
-    word = _WORDS[outcome.status]
+    """The line of a call that has ended; under it why it failed or was denied, or what a command printed."""
     title = title_of(started) if started is not None else _arguments(outcome.call)
-    facts = [fact for fact in (_duration(outcome), outcome.summary, outcome.decision) if fact]
-    if look.decorated and facts[-1:] == [outcome.decision] and not _fits(outcome, title, facts, depth, width):
-        facts.pop()  # on what is worth more than by which rule; /permissions and the log have the rule
-    lines = [_line(word, outcome.call, title, "  ".join(facts), look, depth, width)]
-    if outcome.status is Status.FAILED or (outcome.status is Status.DENIED and not outcome.summary):
+    if outcome.status is Status.DENIED:
+        return _denied(outcome, title, look, depth, width)
+    code = exit_code(outcome)
+    word = f"exit {code}" if code and outcome.status is Status.OK else _WORDS[outcome.status]
+    facts = "  ".join(_facts(outcome, word, title, look, depth, width))
+    lines = [_line(word, outcome.call, title, facts, look, depth, width)]
+    if outcome.call.origin is Origin.USER and outcome.call.tool == "Bash":
+        return lines  # its output stands above
+    printed = output_rows(outcome, look, depth, width)
+    if outcome.status is Status.FAILED and not printed:
         lines += _reason(outcome, look, depth, width)
-    return lines
+    return lines + printed
 
 
 def running_line(started: ToolStarted, progress: str, seconds: float, width: int) -> str:
     """The redrawn row of a call that still runs."""
-    facts = f"{seconds:.0f} s  {clean(progress, Kind.LINE)}".rstrip()
+    return _live_line(started, f"{seconds:.0f} s  {clean(progress, Kind.LINE)}".rstrip(), width)
+
+
+def waiting_line(started: ToolStarted, width: int) -> str:
+    """The redrawn row of a call that the user is asked about; no time runs."""
+    return _live_line(started, "waiting for you", width)
+
+
+def _live_line(started: ToolStarted, facts: str, width: int) -> str:
     name = clean(started.call.tool, Kind.LINE)
     room = max(_LEAST_TITLE, width - cell_width(name) - cell_width(facts) - 14)
     return f"  ...     {name}  {shorten(title_of(started), room)}  {facts}"
@@ -77,14 +97,40 @@ def _line(word: str, call: Call, title: str, facts: str, look: Look, depth: int,
         return f"Tool: {_spoken(word)} {name} {title}{inner}. {facts}".rstrip()
     palette = look.palette
     indent = "  " * (depth + 1)
-    room = max(_LEAST_TITLE, width - len(indent) - 8 - cell_width(name) - 2 - cell_width(facts) - 2)
-    painted = {"ok": palette.good, "FAIL": palette.bad, "denied": palette.warn}.get(word, palette.dim)
+    state = max(8, len(word) + 1)
+    room = max(_LEAST_TITLE, width - len(indent) - state - cell_width(name) - 2 - cell_width(facts) - 2)
+    paints = {"ok": palette.good, "FAIL": palette.bad, "denied": palette.warn, "exit": palette.warn}
+    painted = paints.get(word.partition(" ")[0], palette.dim)
     return f"{indent}{painted(word.ljust(7))} {name}  {shorten(title, room)}  {palette.dim(facts)}".rstrip()
 
 
 def _fits(outcome: Outcome, title: str, facts: list[str], depth: int, width: int) -> bool:
     taken = 2 * (depth + 1) + 8 + cell_width(outcome.call.tool) + 2 + cell_width(title) + 2
     return taken + cell_width("  ".join(facts)) <= width
+
+
+def _facts(outcome: Outcome, word: str, title: str, look: Look, depth: int, width: int) -> list[str]:
+    """How long, what came of it, and by whose leave; what does not fit goes, the least telling first."""
+    summary = "" if outcome.summary == word else outcome.summary
+    mentioned = outcome.call.origin is Origin.USER and outcome.call.tool != "Bash"
+    decision = "(you mentioned it)" if mentioned else outcome.decision
+    facts = [fact for fact in (_duration(outcome), summary, decision) if fact]
+    if not look.decorated or not decision or _fits(outcome, title, facts, depth, width):
+        return facts
+    if mentioned or decision == _BY_USER:
+        return [fact for fact in facts if fact != "exit 0"]
+    return facts[:-1]  # on what is worth more than by which rule; /permissions and the log have the rule
+
+
+def _denied(outcome: Outcome, title: str, look: Look, depth: int, width: int) -> list[str]:
+    """Why, once: beside the subject where it fits, else under it."""
+    found = _DENIAL.match(outcome.text)
+    reason = clean(found[1] if found else outcome.summary or outcome.text, Kind.LINE).strip()
+    if not look.decorated or not reason or _fits(outcome, title, [reason], depth, width):
+        return [_line("denied", outcome.call, title, reason, look, depth, width)]
+    indent = "  " * (depth + 1) + " " * 8
+    rows = [indent + row for row in wrap_words(reason, width - len(indent))]
+    return [_line("denied", outcome.call, title, "", look, depth, width), *rows]
 
 
 def _spoken(word: str) -> str:

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.events import (
+    ApprovalRequested,
+    ApprovalResolved,
     HookRan,
     HookStarted,
     Ledger,
     ModeChanged,
     ModelChanged,
+    QuestionAsked,
+    QuestionResolved,
     QueueChanged,
     RequestStarted,
     RetryScheduled,
@@ -22,7 +26,7 @@ from mcode.events import (
     TurnStarted,
 )
 from mcode.text import Kind, clean, shorten
-from mcode.ui.line.calls import running_line
+from mcode.ui.line.calls import running_line, waiting_line
 from mcode.ui.line.wrap import wrap_cells
 
 if TYPE_CHECKING:
@@ -61,6 +65,8 @@ class LiveArea:
         self.turn_since: float | None = None
         self._running: dict[str, _Running] = {}
         self._hooks: dict[str, str] = {}
+        self._waiting: dict[str, str] = {}
+        """Calls that wait for the user, by approval or question."""
         self._retry: tuple[RetryScheduled, float] | None = None
 
     @property
@@ -78,6 +84,7 @@ class LiveArea:
                 self._retry = None
                 self._running.clear()
                 self._hooks.clear()
+                self._waiting.clear()
             case RequestStarted():
                 self._retry = None
             case RetryScheduled():
@@ -88,6 +95,12 @@ class LiveArea:
                 self._running[call_id].progress = line
             case ToolFinished(outcome=outcome):
                 self._running.pop(outcome.call.id, None)
+            case ApprovalRequested(approval_id=identifier, call=call):
+                self._waiting[identifier] = call.id
+            case QuestionAsked(question_id=identifier, call=call):
+                self._waiting[identifier] = call.id
+            case ApprovalResolved(approval_id=identifier) | QuestionResolved(question_id=identifier):
+                self._answered(self._waiting.pop(identifier, ""))
             case HookStarted(hook_id=hook_id, name=name):
                 self._hooks[hook_id] = name
             case HookRan(hook_id=hook_id):
@@ -102,6 +115,11 @@ class LiveArea:
                 self.ledger = event
             case _:
                 pass
+
+    def _answered(self, call_id: str) -> None:
+        """The call goes on; the time that the user took is not its own."""
+        if call_id in self._running:
+            self._running[call_id].since = time.monotonic()
 
     def rows(self, tail: Sequence[str], width: int) -> list[LiveRow]:
         """The rows above the prompt, for a terminal of `width` columns; `tail` is the unfinished line."""
@@ -128,7 +146,12 @@ class LiveArea:
         now = time.monotonic()
         running = list(self._running.values())
         shown = [
-            LiveRow(running_line(each.started, each.progress, now - each.since, width), "class:running")
+            LiveRow(
+                waiting_line(each.started, width)
+                if each.started.call.id in self._waiting.values()
+                else running_line(each.started, each.progress, now - each.since, width),
+                "class:running",
+            )
             for each in running[-_CALL_ROWS:]
         ]
         if len(running) > _CALL_ROWS:
@@ -139,16 +162,20 @@ class LiveArea:
         now = time.monotonic()
         if self._retry is not None:
             event, due = self._retry
-            status = f" {event.status}" if event.status is not None else ""
-            reason = clean(event.reason, Kind.LINE)
             wait = max(0, round(due - now))
-            return f"* try {event.attempt} of {event.limit} in {wait} s:{status} {reason}   Esc stops"
+            reason = clean(retry_reason(event), Kind.LINE)
+            return f"* try {event.attempt} of {event.limit} in {wait} s, Esc stops: {reason}"
         hooks = list(self._hooks.values())
         if hooks:
             return f"* hook {clean(hooks[-1], Kind.LINE)}   Esc interrupts"
-        if self.turn_since is None:
+        if self._waiting:
+            return "* waiting for you"
+        since = self.turn_since
+        if since is None and self._running:  # the user's own command, which is no turn
+            since = min(each.since for each in self._running.values())
+        if since is None:
             return ""
-        minutes, seconds = divmod(int(now - self.turn_since), 60)
+        minutes, seconds = divmod(int(now - since), 60)
         return f"* working {minutes}:{seconds:02d}   Esc interrupts"
 
     def _queued(self, width: int) -> list[LiveRow]:
@@ -159,6 +186,12 @@ class LiveArea:
         if len(self.queue) > _QUEUE_ROWS:
             rows.append(LiveRow(f"  +{len(self.queue) - _QUEUE_ROWS}", "class:queue"))
         return rows
+
+
+def retry_reason(event: RetryScheduled) -> str:
+    """Why a request is sent again, in one sentence that names the status once."""
+    status = str(event.status) if event.status is not None else ""
+    return event.reason if not status or status in event.reason else f"{status} {event.reason}"
 
 
 def _meter(ledger: Ledger, *, detailed: bool) -> list[str]:

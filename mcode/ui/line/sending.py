@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from mcode.ui.line.transcript import Transcript
     from mcode.ui.line.work import Work
 
+_ALONE = {
+    "!": "`!` stands before a shell command of your own, such as `!ls`. Nothing was sent.",
+    "/": "`/` begins a command; /help lists them. Nothing was sent.",
+}
+"""What is said of a sign that means nothing by itself."""
+
 
 class Sending:
     """Sends what the user enters, and gives back what nothing came of."""
@@ -47,7 +53,6 @@ class Sending:
         self._ahead: str | None = None
         """A message that is on the screen already although its turn has not begun."""
         self._shell: asyncio.Task[None] | None = None
-        self._shell_commands: list[str] = []
         self._turn_text = ""
         self._came = False
         """True once something came of the present turn."""
@@ -59,7 +64,10 @@ class Sending:
 
     def send(self, text: str) -> None:
         """Send an entered draft on its way."""
-        if is_command(text):
+        alone = _ALONE.get(text.strip())
+        if alone is not None:
+            self._printer.add(self._transcript.notice(alone))
+        elif is_command(text):
             self._show(text)
             self._work.begin(self._command(text))
         elif text.startswith("!") and text[1:].strip():
@@ -83,7 +91,7 @@ class Sending:
                 ahead, self._ahead = self._ahead, None
                 self._turn_text = text
                 self._came = False
-                return text != ahead and not self._reports_shell(text)
+                return text != ahead
             case TextDelta() | AssistantMessage() | ToolStarted():
                 self._came = True
             case TurnFinished(reason=reason):
@@ -120,11 +128,7 @@ class Sending:
 
     async def _run_shell(self, command: str) -> None:
         await self.ready.wait()
-        self._shell_commands.append(command)
-        try:
-            await self._context().agent.shell(command)
-        finally:
-            self._shell_commands.remove(command)
+        await self._context().agent.shell(command)
 
     async def _command(self, text: str) -> None:
         context = self._context()
@@ -137,7 +141,3 @@ class Sending:
         if result.text:
             self._printer.now(lines)
         await self._act(result)
-
-    def _reports_shell(self, text: str) -> bool:
-        """True where a turn tells the model of a shell line whose output the user has just seen."""
-        return text.startswith("!") and text[1:] in self._shell_commands

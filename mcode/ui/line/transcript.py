@@ -27,13 +27,18 @@ from mcode.events import (
 from mcode.text import Kind, clean
 from mcode.ui.line.calls import finished_lines, head_line
 from mcode.ui.line.diff import diff_rows, painted
+from mcode.ui.line.live import retry_reason
+from mcode.ui.line.output import printed_text
 from mcode.ui.line.stream import LineStream
-from mcode.ui.line.wrap import wrap_words
+from mcode.ui.line.todos import todo_rows, todos_of
+from mcode.ui.line.wrap import wrap_columns, wrap_item, wrap_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from mcode.call import Call, Outcome
     from mcode.events import Event
+    from mcode.jsontext import JsonObject
     from mcode.ui.line.look import Look
 
 _DIFF_ROWS = 40
@@ -71,6 +76,9 @@ class Transcript:
         self._heads: set[str] = set()
         """Calls whose head line is out, because calls of their program follow it."""
         self._started: dict[str, ToolStarted] = {}
+        self._last_todos: list[JsonObject] = []
+        self._own_commands: list[str] = []
+        """Shell lines of the user's own whose turn, which tells the model of them, has not begun."""
 
     @property
     def tail(self) -> list[str]:
@@ -93,7 +101,8 @@ class Transcript:
             case AssistantMessage():
                 return self._message(event)
             case TurnStarted(text=text):
-                return [*self.end_stream(), *self.said_by_user(text)]
+                said = [] if self._tells_of_shell(text) else self.said_by_user(text)
+                return [*self.end_stream(), *said]
             case TurnFinished():
                 return [*self.end_stream(), *self._turn_end(event)]
             case ToolStarted():
@@ -106,8 +115,8 @@ class Transcript:
                 return self.remark("The question goes without an answer.")
             case HookRan() if event.outcome != "success":
                 return [*self.end_stream(), *self._hook(event)]
-            case TodosChanged():
-                return [*self.end_stream(), *self._todos(event)]
+            case TodosChanged(todos=todos):
+                return [*self.end_stream(), *self._todos(todos)]
             case ModeChanged(mode=mode) if not self.look.decorated:
                 return self.remark(f"Permission mode: {mode}")
             case ModelChanged(model=model):
@@ -153,7 +162,10 @@ class Transcript:
 
     def plain(self, text: str, kind: str = "command") -> list[str]:
         """Lines of ours that carry foreign words, such as the answer of a command."""
-        return self.block(kind, clean(text, Kind.BLOCK).strip("\n").split("\n"))
+        lines = clean(text, Kind.BLOCK).strip("\n").split("\n")
+        if not self.look.decorated:
+            return self.block(kind, lines)
+        return self.block(kind, [row for line in lines for row in wrap_columns(line, self._width())])
 
     def _delta(self, text: str) -> list[str]:
         self._streamed = True
@@ -182,7 +194,7 @@ class Transcript:
         """A line of an answer as rows; code and tables stay as they are, for the terminal to break."""
         if not self.look.decorated or self._in_fence or line.lstrip().startswith("|"):
             return [line]
-        return [self._emphasised(row) for row in wrap_words(line, self._width())]
+        return [self._emphasised(row) for row in wrap_item(line, self._width())]
 
     def _emphasised(self, row: str) -> str:
         """A row with its `**strong**` words in bold; without colour the stars stay."""
@@ -210,7 +222,7 @@ class Transcript:
         lines += self.end_stream()
         self._streamed = False
         self._in_fence = False
-        if not event.complete:
+        if not event.complete and _has_text(event):
             lines += self.remark("cut off: the answer above is not complete")
         return lines
 
@@ -235,11 +247,24 @@ class Transcript:
             self._heads.add(parent.call.id)
             lines += self.block("tool", [head_line(parent, self.look, self._depth(parent), self._width())])
         if call.origin is Origin.USER:
-            shell = clean(str(call.arguments.get("command", "")), Kind.DECISION)
-            return [*lines, *self.block("shell", [f"! {shell}"])]
+            return [*lines, *self._own_call(call)]
         if not self.look.decorated:
             lines += self.block("tool", [head_line(event, self.look, 0, self._width())])
         return lines
+
+    def _own_call(self, call: Call) -> list[str]:
+        if call.tool != "Bash":
+            return []  # a file that a message mentions: one row once it is read
+        command = str(call.arguments.get("command", ""))
+        self._own_commands.append(command)
+        return self.block("shell", [f"! {clean(command, Kind.DECISION)}"])
+
+    def _tells_of_shell(self, text: str) -> bool:
+        """True where a turn tells the model of a shell line that stands above already."""
+        if not text.startswith("!") or text[1:] not in self._own_commands:
+            return False
+        self._own_commands.remove(text[1:])
+        return True
 
     def _tool_finished(self, event: ToolFinished) -> list[str]:
         outcome = event.outcome
@@ -247,12 +272,12 @@ class Transcript:
         self._heads.discard(outcome.call.id)
         depth = self._depth(started) if started is not None else (1 if outcome.call.parent else 0)
         lines: list[str] = []
-        if outcome.call.origin is Origin.USER:
-            lines += self.block("shell", self._shell_output(outcome.full_text or outcome.text))
+        if outcome.call.origin is Origin.USER and outcome.call.tool == "Bash":
+            lines += self._shell_output(outcome)
         lines += self.block("tool", finished_lines(outcome, started, self.look, depth, self._width()))
         if outcome.diff and outcome.status is Status.OK:
             lines += self._diff(outcome.diff, depth)
-        return lines
+        return lines + self._todos(todos_of(outcome))
 
     def _depth(self, started: ToolStarted) -> int:
         depth = 0
@@ -263,12 +288,16 @@ class Transcript:
             parent = above.call.parent if above is not None else None
         return depth
 
-    def _shell_output(self, text: str) -> list[str]:
+    def _shell_output(self, outcome: Outcome) -> list[str]:
+        stopped = outcome.status is Status.CANCELLED
+        text = printed_text(outcome) if stopped else outcome.full_text or outcome.text
+        if stopped and (not isinstance(outcome.data, dict) or not text.strip()):
+            return []  # the row of the call says that it was stopped
         rows = clean(text, Kind.OUTPUT if self.look.palette.color else Kind.BLOCK).rstrip("\n").split("\n")
         if len(rows) > _SHELL_ROWS:
             left_out = len(rows) - _SHELL_ROWS
             rows = [*rows[:_SHELL_ROWS], f"({left_out} more lines; the session file has what the model got)"]
-        return rows
+        return self.block("shell", rows)
 
     def _diff(self, diff: str, depth: int) -> list[str]:
         indent = "  " * (depth + 1)
@@ -278,9 +307,8 @@ class Transcript:
         return rows
 
     def _retry(self, event: RetryScheduled) -> list[str]:
-        status = f" {event.status}" if event.status is not None else ""
         return self.remark(
-            f"Try {event.attempt} of {event.limit} in {event.delay:.0f} s:{status} {event.reason}"
+            f"Try {event.attempt} of {event.limit} in {event.delay:.0f} s: {retry_reason(event)}"
         )
 
     def _queued(self, waiting: tuple[str, ...]) -> list[str]:
@@ -294,19 +322,19 @@ class Transcript:
         text = f"hook {event.event} `{event.name}` {event.outcome}{code}"
         return self.remark(f"{text}: {said}" if said else text, warn=True)
 
-    def _todos(self, event: TodosChanged) -> list[str]:
-        if not event.todos:
+    def _todos(self, todos: Sequence[JsonObject]) -> list[str]:
+        """The model's list of steps, unless it stands above already as it is."""
+        if not todos or list(todos) == self._last_todos:
             return []
-        done = sum(1 for todo in event.todos if todo.get("status") == "completed")
-        now = [str(todo.get("content", "")) for todo in event.todos if todo.get("status") == "in_progress"]
-        text = f"todo  {done} of {len(event.todos)} done"
-        return self.remark(f"{text}; now: {now[0]}" if now else text)
+        self._last_todos = list(todos)
+        return self.block("tool", todo_rows(todos, self.look, self._width()))
 
     def remark(self, text: str, *, warn: bool = False) -> list[str]:
-        """One quiet row between calls."""
-        palette = self.look.palette
+        """A quiet sentence between calls."""
+        paint = self.look.palette.warn if warn else self.look.palette.dim
         line = clean(text, Kind.LINE)
-        return self.block("remark", [f"  {palette.warn(line) if warn else palette.dim(line)}"])
+        rows = wrap_words(line, self._width() - 2) if self.look.decorated else [line]
+        return self.block("remark", [f"  {paint(row)}" for row in rows])
 
     def block(self, kind: str, rows: list[str]) -> list[str]:
         """Rows with one empty line in front where another kind of block ends."""
@@ -315,3 +343,8 @@ class Transcript:
         gap = [""] if self._last_kind and not joined and self.look.decorated else []
         self._last_kind = kind
         return [*gap, *rows]
+
+
+def _has_text(event: AssistantMessage) -> bool:
+    parts = event.message.get("content", [])
+    return any(part.get("type") == "text" and str(part.get("text", "")).strip() for part in parts)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from mcode.text import cell_width
+
+_ITEM = re.compile(r" *(?:[-*+]|\d{1,3}[.)]) +(?=\S)")
+_GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 
 def wrap_cells(text: str, width: int) -> list[str]:
@@ -21,15 +26,15 @@ def wrap_cells(text: str, width: int) -> list[str]:
     return rows
 
 
-def wrap_words(text: str, width: int) -> list[str]:
-    """A line as rows that break between words and keep its indentation.
+def wrap_words(text: str, width: int, hang: int = 0) -> list[str]:
+    """A line as rows that break between words and keep its indentation; `hang`: cells that later rows have more.
 
     A word that is wider than the terminal stays whole, so that an address can still be copied: the terminal
     breaks it.
     """
     if width < 1 or cell_width(text) <= width:
         return [text]
-    indent = text[: len(text) - len(text.lstrip(" "))]
+    indent = first = text[: len(text) - len(text.lstrip(" "))]
     rows: list[str] = []
     row, used = "", 0
     for word in text[len(indent) :].split(" "):
@@ -37,5 +42,31 @@ def wrap_words(text: str, width: int) -> list[str]:
         if row and used + 1 + cells > width:
             rows.append(row.rstrip(" "))
             row, used = "", 0
+            indent = first + " " * hang
         row, used = (f"{row} {word}", used + 1 + cells) if row else (indent + word, len(indent) + cells)
     return [*rows, row.rstrip(" ")]
+
+
+def wrap_item(text: str, width: int) -> list[str]:
+    """As `wrap_words`; the later rows of a list item stand under its first word, not under its mark."""
+    mark = _ITEM.match(text)
+    indent = len(text) - len(text.lstrip(" "))
+    return wrap_words(text, width, len(mark[0]) - indent if mark else 0)
+
+
+def wrap_columns(text: str, width: int) -> list[str]:
+    """As `wrap_item`; a name with its meaning beside it keeps the meaning in one column.
+
+    A row of three columns or more is a row of a table and stays as it is.
+    """
+    if width < 1 or cell_width(text) <= width:
+        return [text]
+    gaps = list(_GAP.finditer(text))
+    if len(gaps) > 1 or text.lstrip().startswith("|"):
+        return [text]
+    if not gaps or cell_width(text[: gaps[0].end()]) > width // 2:
+        return wrap_item(text, width)
+    name, meaning = text[: gaps[0].end()], text[gaps[0].end() :]
+    taken = cell_width(name)
+    first, *more = wrap_words(meaning, width - taken)
+    return [name + first, *(" " * taken + row for row in more)]

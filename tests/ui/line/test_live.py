@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from mcode.call import Call, Outcome, Status
+from mcode.call import Call, Origin, Outcome, Status
 from mcode.events import (
+    ApprovalRequested,
+    ApprovalResolved,
     HookRan,
     HookStarted,
     Ledger,
@@ -47,9 +49,32 @@ def test_a_retry_counts_down_and_says_how_to_stop_it() -> None:
     area = LiveArea("m", "default")
     area.receive(TurnStarted(1, "x"))
     area.receive(RetryScheduled(3, 10, 8.0, "overloaded", 529))
-    assert rows(area) == ["* try 3 of 10 in 8 s: 529 overloaded   Esc stops"]
+    assert rows(area) == ["* try 3 of 10 in 8 s, Esc stops: 529 overloaded"]
     area.receive(RequestStarted(1, 3))
     assert rows(area) == ["* working 0:00   Esc interrupts"]
+
+
+def test_the_status_of_a_retry_is_said_once() -> None:
+    area = LiveArea("m", "default")
+    area.receive(RetryScheduled(3, 5, 2.0, "The endpoint is overloaded (529)", 529))
+    assert rows(area) == ["* try 3 of 5 in 2 s, Esc stops: The endpoint is overloaded (529)"]
+
+
+def test_no_time_runs_while_the_user_is_waited_for() -> None:
+    area = LiveArea("m", "default")
+    call = Call("c", "Bash", {})
+    area.receive(TurnStarted(1, "x"))
+    area.receive(ToolStarted(call, Preview("make")))
+    area.receive(ApprovalRequested("a", call, Preview("make"), "why", ()))
+    assert rows(area) == ["  ...     Bash  make  waiting for you", "* waiting for you"]
+    area.receive(ApprovalResolved("a", "once", "user"))
+    assert rows(area) == ["  ...     Bash  make  0 s", "* working 0:00   Esc interrupts"]
+
+
+def test_ones_own_shell_command_says_how_to_stop_it() -> None:
+    area = LiveArea("m", "default")
+    area.receive(ToolStarted(Call("c", "Bash", {}, Origin.USER), Preview("make")))
+    assert rows(area) == ["  ...     Bash  make  0 s", "* working 0:00   Esc interrupts"]
 
 
 def test_a_running_hook_is_named() -> None:

@@ -19,6 +19,7 @@ from mcode.events import (
     TurnFinished,
     TurnStarted,
 )
+from mcode.pipeline import outcomes
 from mcode.tool import Preview
 from mcode.ui.line.look import Look
 from mcode.ui.line.transcript import Transcript
@@ -80,7 +81,9 @@ def test_an_answer_that_was_cut_off_says_so() -> None:
 
 def test_a_calls_line_has_state_tool_subject_time_summary_and_decision() -> None:
     call = Call("c", "Bash", {"command": "pytest -q"})
-    outcome = Outcome(call, Status.OK, "...", summary="exit 0", duration=0.14, decision="auto: read-only")
+    outcome = Outcome(
+        call, Status.OK, "(no output)", summary="exit 0", duration=0.14, decision="auto: read-only"
+    )
     lines = lines_of(ToolStarted(call, Preview("pytest -q")), ToolFinished(outcome))
     assert lines == ["  ok      Bash  pytest -q  0.1 s  exit 0  auto: read-only"]
 
@@ -93,7 +96,145 @@ def test_a_failure_shows_the_beginning_of_its_reason_and_a_denial_says_why() -> 
     assert lines[1].strip() == "reason 0"
     assert lines[-1].strip() == "(2 more lines)"
     denied = lines_of(ToolFinished(Outcome(call, Status.DENIED, "a rule forbids it", decision="rule")))
-    assert [line.strip() for line in denied] == ["denied  Read  a  rule", "a rule forbids it"]
+    assert denied == ["  denied  Read  a  a rule forbids it"]
+
+
+def test_a_denial_is_told_once_without_what_it_tells_the_model() -> None:
+    call = Call("c", "Bash", {"command": "rm x"})
+    denied = outcomes.denied(call, "the user said no: not today", FailureKind.DENIED)
+    assert lines_of(ToolFinished(denied)) == ["  denied  Bash  rm x  the user said no: not today"]
+    reason = "the mode plan only reads, and `rm x` changes files; leave it with Shift+Tab to go on"
+    for width in (100, 80, 60):
+        rows = lines_of(ToolFinished(outcomes.denied(call, reason, FailureKind.DENIED)), width=width)
+        assert rows[0] == "  denied  Bash  rm x"
+        assert " ".join(row.strip() for row in rows[1:]) == reason
+        assert all(len(row) <= width for row in rows)
+
+
+def bash(text: str, code: int = 0, status: Status = Status.OK, **data: str) -> Outcome:
+    streams = {"stdout": "", "stderr": "", "exit_code": code, **data}
+    return Outcome(Call("c", "Bash", {"command": "make"}), status, text, streams, summary=f"exit {code}")
+
+
+def test_a_command_shows_the_last_lines_that_it_printed_and_how_many_there_are_more() -> None:
+    output = "\n".join(f"line {number}" for number in range(1, 21)) + "\n"
+    rows = lines_of(ToolFinished(bash("", stdout=output)))
+    assert rows[0] == "  ok      Bash  make  exit 0"
+    assert [row.strip() for row in rows[1:]] == [
+        "(12 more lines)",
+        *(f"line {number}" for number in range(13, 21)),
+    ]
+    assert lines_of(ToolFinished(bash("", stdout="one\n")), color=True)[1] == "\x1b[2m          one\x1b[0m"
+
+
+def test_a_command_that_failed_says_its_exit_code_in_the_state_and_shows_more_lines() -> None:
+    output = "\n".join(f"line {number}" for number in range(1, 21))
+    rows = lines_of(ToolFinished(bash("", 2, stdout="begun", stderr=output)))
+    assert rows[0] == "  exit 2  Bash  make"
+    assert len(rows) == 14
+    coloured = lines_of(ToolFinished(bash("", 2)), color=True)[0]
+    assert coloured.startswith("  \x1b[33mexit 2 \x1b[0m")
+
+
+def test_after_a_resume_the_text_for_the_model_stands_in_for_the_output() -> None:
+    call = Call("c", "Bash", {"command": "make"})
+    text = "no rule to make target\n\nExit code 2 after 0.05 s."
+    assert lines_of(ToolFinished(Outcome(call, Status.OK, text, summary="exit 2"))) == [
+        "  exit 2  Bash  make",
+        "          no rule to make target",
+    ]
+
+
+def test_t_01_what_a_command_prints_cannot_steer_the_terminal() -> None:
+    rows = lines_of(
+        ToolFinished(bash("", stdout="\x1b[2Ja\x1b]0;t\x07\x9b2Jb\rc\u202ed" + "x" * 200)), color=True
+    )
+    assert all("\x1b" not in row[4:-4] and "\x9b" not in row and "\u202e" not in row for row in rows[1:])
+    assert all(len(row) <= 80 + 8 for row in rows)
+
+
+def test_the_commands_of_a_program_show_what_they_printed_only_in_trouble() -> None:
+    call = Call("c", "Bash", {"command": "make"}, Origin.PROGRAM, parent="p")
+    fine = Outcome(call, Status.OK, "done", summary="exit 0")
+    bad = Outcome(call, Status.OK, "bad\n\nExit code 1 after 0.05 s.", summary="exit 1")
+    assert lines_of(ToolFinished(fine)) == ["    ok      Bash  make  exit 0"]
+    assert lines_of(ToolFinished(bad)) == ["    exit 1  Bash  make", "            bad"]
+
+
+def test_what_the_user_decided_stands_in_the_row_of_the_call_however_narrow_the_terminal_is() -> None:
+    call = Call("c", "Bash", {"command": "touch a_file_with_a_long_name"})
+    done = Outcome(call, Status.OK, "(no output)", summary="exit 0", duration=0.1, decision="approved by you")
+    for width in (100, 80, 60):
+        (row,) = lines_of(ToolFinished(done), width=width)
+        assert row.endswith("approved by you")
+        assert len(row) <= width
+
+
+def test_an_answer_that_broke_off_before_its_first_word_leaves_the_error_alone() -> None:
+    empty = AssistantMessage({"role": "assistant", "content": []}, complete=False)
+    assert lines_of(empty, TurnFinished(1, "error", "The key was refused.")) == [
+        "error: The key was refused."
+    ]
+
+
+def test_the_list_of_steps_is_shown_after_the_call_that_set_it_and_long_ones_in_part() -> None:
+    def written(count: int, done: int) -> ToolFinished:
+        todos = [
+            {
+                "content": f"step {at}",
+                "status": "completed" if at < done else "in_progress" if at == done else "pending",
+            }
+            for at in range(count)
+        ]
+        return ToolFinished(Outcome(Call("t", "TodoWrite", {"todos": todos}), Status.OK, "kept"))
+
+    assert [row.strip() for row in lines_of(written(3, 1))[1:]] == ["[x] step 0", "[>] step 1", "[ ] step 2"]
+    rows = [row.strip() for row in lines_of(written(30, 20))[1:]]
+    assert rows[0] == "(17 more before)"
+    assert "[>] step 20" in rows
+    assert rows[-1] == "(1 more)"
+    assert len(rows) == 14
+
+
+def test_a_mentioned_file_has_one_row_without_its_content() -> None:
+    call = Call("u", "Read", {"file_path": "notes.md"}, Origin.USER)
+    outcome = Outcome(call, Status.OK, "1\tsecret plans", summary="1 line")
+    assert lines_of(ToolStarted(call, Preview("notes.md")), ToolFinished(outcome)) == [
+        "  ok      Read  notes.md  1 line  (you mentioned it)"
+    ]
+
+
+def test_ones_own_shell_command_is_shown_once_although_the_model_is_told_of_it() -> None:
+    call = Call("u", "Bash", {"command": "ls"}, Origin.USER)
+    rows = lines_of(
+        ToolStarted(call, Preview("ls")),
+        ToolFinished(Outcome(call, Status.OK, "a.py", summary="exit 0")),
+        TurnStarted(1, "!ls"),
+    )
+    assert rows == ["! ls", "a.py", "  ok      Bash  ls  exit 0"]
+
+
+def test_ones_own_shell_command_that_was_stopped_has_one_row() -> None:
+    call = Call("u", "Bash", {"command": "sleep 60"}, Origin.USER)
+    text = "interrupted: Bash ran when the user stopped the turn; it may have had effects.\n(no output)"
+    stopped = Outcome(call, Status.CANCELLED, text, summary="interrupted")
+    assert lines_of(ToolFinished(stopped)) == ["  stopped Bash  sleep 60  interrupted"]
+
+
+def test_items_of_an_answer_and_remarks_break_at_words_and_hang() -> None:
+    assert lines_of(TextDelta("- one two three four\n12. one two three\n"), width=12) == [
+        "- one two",
+        "  three four",
+        "12. one two",
+        "    three",
+    ]
+    transcript = Transcript(Look(color=False), lambda: 40)
+    assert transcript.plain("  Enter     send the draft, which goes out\na  b  c  " + "x" * 40) == [
+        "  Enter     send the draft, which goes",
+        "            out",
+        "a  b  c  " + "x" * 40,
+    ]
+    assert all(len(row) <= 40 for row in transcript.remark("word " * 30))
 
 
 def test_a_narrow_terminal_shortens_the_subject_only() -> None:
@@ -161,10 +302,13 @@ def test_an_error_that_a_notice_has_told_already_is_not_told_twice() -> None:
     ]
 
 
-def test_remarks_todos_and_withdrawn_approvals_have_a_line_each() -> None:
+def test_remarks_todos_and_withdrawn_approvals_have_their_lines() -> None:
     todos = ({"content": "Write tests", "status": "in_progress"}, {"content": "x", "status": "completed"})
     assert lines_of(Notice("Mind the gap", "warning")) == ["warning: Mind the gap"]
-    assert lines_of(TodosChanged(todos)) == ["  todo  1 of 2 done; now: Write tests"]
+    assert lines_of(TodosChanged(todos)) == [
+        "          [>] Write tests",
+        "          [x] x",
+    ]
     assert "withdrawn (interrupt)" in lines_of(ApprovalResolved("a", "withdrawn", "interrupt"))[0]
 
 
