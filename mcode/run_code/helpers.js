@@ -31,12 +31,13 @@ const consoleObject = {
   },
 };
 
-function must(given) {
-  if (given instanceof PromiseClass) return mustLater(given);
+// `stack`: where the program called it, since what comes after a wait does not know that any more.
+function must(given, stack) {
+  if (given instanceof PromiseClass) return mustLater(given, new ErrorClass("").stack);
   if (isArray(given)) {
     const values = [];
     for (let at = 0; at < given.length; at++) {
-      define(values, at, { value: must(given[at]), writable: true, enumerable: true, configurable: true });
+      define(values, at, { value: must(given[at], stack), writable: true, enumerable: true, configurable: true });
     }
     return values;
   }
@@ -47,11 +48,12 @@ function must(given) {
   const error = new ErrorClass(given.error.message);
   error.name = "ToolError";
   error.kind = given.error.kind;
+  if (typeof stack === "string") define(error, "stack", { value: stack, configurable: true, writable: true });
   throw error;
 }
 
-async function mustLater(promise) {
-  return must(await promise);
+async function mustLater(promise, stack) {
+  return must(await promise, stack);
 }
 
 function shellWord(value) {

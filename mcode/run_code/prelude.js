@@ -329,7 +329,7 @@ function begin(frame, { names, listed }) {
   }
   learnNames(names);
   const present = {
-    tools, console: consoleObject, must, sh, sleep, store, load, text, image, exit, setTimeout, clearTimeout,
+    tools, console: consoleObject, must: (given) => must(given), sh, sleep, store, load, text, image, exit, setTimeout, clearTimeout,
     structuredClone, ALL_TOOLS: listed,
   };
   for (const name in present) {

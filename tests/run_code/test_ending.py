@@ -15,19 +15,12 @@ import pytest
 from mcode.call import FailureKind, Status
 from mcode.errors import StorageError
 from tests.children import is_alive, living, wait_until
-from tests.run_code.workplace import QUICK, Failed, outcome_of
+from tests.run_code.workplace import QUICK, Failed, outcome_of, until
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.tool import ToolResult
     from tests.run_code.workplace import Ran, Workplace
-
-
-async def until(condition: Any) -> None:
-    """Wait until something is true."""
-    async with asyncio.timeout(10):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 async def cancelled(task: asyncio.Task[Ran]) -> ToolResult:

@@ -9,7 +9,7 @@ from mcode.call import FailureKind, Status
 from mcode.run_code.lanes import Lanes
 from mcode.run_code.limits import Limits, limits_from
 from mcode.run_code.names import identifier
-from tests.run_code.workplace import Failed
+from tests.run_code.workplace import Failed, until
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
@@ -54,8 +54,7 @@ async def test_calls_that_are_decided_on_together_still_run_one_by_one_in_order(
     task = place.start(
         "const all = await Promise.all([0, 1, 2, 3, 4].map(n => tools.Write({n})));\nreturn all.map(r => r.ok)"
     )
-    while len(asked) < 5:
-        await asyncio.sleep(0.005)
+    await until(lambda: len(asked) == 5)
     site = place.run_code.site_of(place.calls[2])
     assert site is not None
     assert (site.program, site.number, site.line, site.waiting) == ("p1", 3, 1, 4)
