@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-MODEL_KEYS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"})
-"""Variables that hold the key of the model's endpoint; no child process gets them."""
+MODEL_KEYS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS"})
+"""Variables that hold the key of the model's endpoint, or may hold it; no child process gets them."""
 
 _PASSED_ON = frozenset({"PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR"})
 

@@ -124,6 +124,12 @@ def test_k_03_the_models_keys_reach_no_child_under_any_name() -> None:
     assert kept == {"HOME": "/h", "ANYTHING": "goes"}
 
 
+def test_k_03_headers_of_the_users_own_may_hold_a_key_and_reach_no_child() -> None:
+    headers = {"ANTHROPIC_CUSTOM_HEADERS": "X-Api-Key: " + "gateway" + "0123456789"}
+    assert headers.keys().isdisjoint(child_environment(headers, headers))
+    assert without_model_keys({**headers, "HOME": "/h"}) == {"HOME": "/h"}
+
+
 def test_w_06_a_program_inside_the_workspace_is_passed_over(here: Path) -> None:
     outside, inside, linked = here / "outside", here / "work" / "bin", here / "linked"
     for directory in (outside, inside, linked):

@@ -238,7 +238,7 @@ class AnthropicClient:
         except ValueError as error:
             text = (
                 f"The request to {self.name} holds what cannot be written as JSON: {error}. Nothing was sent. "
-                "Go back before the message that brought it, with /rewind, or begin anew with /clear."
+                "Begin anew with /clear."
             )
             raise ModelFailure(Failure(FailureClass.STOP, text, type="request")) from None
 

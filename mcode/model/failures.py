@@ -249,7 +249,7 @@ def _advice(
     endpoint: Endpoint, kind: FailureClass, status: int | None, words: str, headers: Mapping[str, str]
 ) -> str:
     if kind is FailureClass.COMPACT:
-        return "The conversation does not fit: shorten it with /compact, or begin anew with /clear."
+        return "The conversation does not fit: begin anew with /clear."
     if kind is FailureClass.RETRY:
         return "Send the message again in a while."
     if status == 401:

@@ -214,7 +214,7 @@ async def test_s_05_line_ends_may_come_byte_by_byte(clients: list[AnthropicClien
         ("empty-503", FailureClass.RETRY, "503"),
         ("empty-body", FailureClass.RETRY, "an empty answer"),
         ("json-200", FailureClass.RETRY, "application/json"),
-        ("llama-overflow", FailureClass.COMPACT, "/compact"),
+        ("llama-overflow", FailureClass.COMPACT, "begin anew with /clear"),
         ("llama-image", FailureClass.REPAIR, "image input"),
         ("close-before-answer", FailureClass.RETRY, "could not be reached"),
         ("reset-before-answer", FailureClass.RETRY, "could not be reached"),
