@@ -34,21 +34,26 @@ class Answering:
         *,
         desk: Callable[[], QuestionDesk],
         width: Callable[[], int],
+        start: Callable[[], str],
         free: Callable[[], bool],
     ) -> None:
-        """`free` says whether nothing else (the editor, a search) has the prompt."""
+        """`start` is the session's directory; `free` says whether nothing else (the editor, a search) has the
+        prompt."""
         self._prompt = prompt
         self._printer = printer
         self._transcript = transcript
         self._look = look
         self._desk = desk
         self._width = width
+        self._start = start
         self._free = free
         self._printed: tuple[str, int] | None = None
         """The approval that was printed last in full, and how many lines had gone out by then."""
         self._questionnaires: dict[str, Questionnaire] = {}
+        self._diverted = False
+        """True while the draft holds what was typed when something was asked."""
         self.asking = Asking(
-            idle=look.idle, arm=look.arm, may_ask=self._may_ask, ask=self._ask, counts=printer.changed
+            idle=look.idle, arm=look.arm, may_ask=self._may_ask, ask=self._ask, counts=self._take_keys
         )
 
     def receive(self, event: Event) -> None:
@@ -67,6 +72,27 @@ class Answering:
                 self._gone(identifier, withdrawn=not answered)
             case _:
                 pass
+
+    def drafted(self) -> None:
+        """The draft has changed. While something is asked and does not count yet, its keys go there."""
+        if self.asking.asked is None or self._prompt.asking or not self._prompt.draft.text:
+            return
+        self.asking.step_back(put_off=False)
+        self._diverted = True
+
+    def holds_back(self) -> bool:
+        """True where an Enter must not send the draft: it was typed when something was asked, so it may have been
+        meant as the answer. Says so, once; the next Enter sends."""
+        diverted, self._diverted = self._diverted, False
+        if not diverted or not self.asking.waiting:
+            return False
+        self._printer.add(self._transcript.remark("not an answer: kept in your draft; Enter again sends it"))
+        return True
+
+    def draft_done(self) -> None:
+        """The draft was sent or cleared."""
+        self._diverted = False
+        self.asking.draft_done()
 
     def typed(self, text: str) -> None:
         """The line at a question's prompt has changed to `text`."""
@@ -142,10 +168,24 @@ class Answering:
             self._print(reminder_lines(request, position, self._look))
             self._printed = (request.approval_id, self._printer.written)
         else:
-            self._print(approval_lines(request, position, self._look, self._width()))
+            self._print(self._approval(request, position))
             self._printed = (request.approval_id, self._printer.written)
+
+    def _take_keys(self) -> None:
+        """What is typed counts from now on, so the question's prompt appears now and not before."""
+        request = self.asking.asked
+        if request is None:
+            return
+        if not self._may_ask():
+            self.asking.step_back(put_off=False)
+            return
         self._prompt.ask("answer?" if isinstance(request, QuestionAsked) else "approve?")
         self._printer.new_prompt()
+
+    def _approval(self, request: ApprovalRequested, position: str, *, everything: bool = False) -> list[str]:
+        return approval_lines(
+            request, position, self._look, self._width(), start=self._start(), everything=everything
+        )
 
     def _decide(self, request: ApprovalRequested, text: str) -> None:
         decision = read_decision(text, request.choices)
@@ -153,23 +193,17 @@ class Answering:
             self._printer.now(self._transcript.notice(decision, "warning"))
             return
         if decision.choice == SHOW:
-            lines = approval_lines(
-                request, self.asking.position(request), self._look, self._width(), everything=True
-            )
-            self._print(lines)
+            self._print(self._approval(request, self.asking.position(request), everything=True))
             self._prompt.ask("approve?")
             self._printer.new_prompt()
             return
-        comment = f" ({decision.comment})" if decision.comment else ""
-        said = f"you decided: {decision.choice}{comment}   {request.call.tool}  {request.preview.title}"
-        if self._desk().decide(request.approval_id, decision.choice, decision.comment):
-            self._printer.add(self._transcript.remark(said))
-        else:
+        if not self._desk().decide(request.approval_id, decision.choice, decision.comment):
             self._printer.now(self._transcript.notice("It no longer waits; nothing was decided.", "warning"))
             self._gone(request.approval_id, withdrawn=True)
 
     def _answer(self, request: QuestionAsked, text: str) -> None:
         if text.strip().lower() == DECLINE:
+            self._prompt.use_draft()  # the word has done its work and must not stay anywhere
             self._desk().answer(request.question_id, None)
             return
         questionnaire = self._questionnaires[request.question_id]
@@ -188,7 +222,7 @@ class Answering:
 
     def _show_question(self, request: QuestionAsked) -> None:
         questionnaire = self._questionnaires.setdefault(request.question_id, Questionnaire(request))
-        self._print(questionnaire.lines(self._look))
+        self._print(questionnaire.lines(self._look, self._width()))
 
     def _print(self, lines: list[str]) -> None:
         self._printer.now(self._transcript.block("question", lines))
@@ -198,6 +232,7 @@ class Answering:
         before = self._prompt.draft.text
         self.asking.step_back(put_off=False)
         self._prompt.use_draft(before.strip() + text)
+        self._diverted = True
         self._printer.new_prompt()
 
     def _gone(self, identifier: str, *, withdrawn: bool) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mcode.commands.host import CommandContext
 from mcode.commands.registry import OpenSession, Quit
 from mcode.errors import McodeError
+from mcode.events import TurnFinished
 from mcode.text import Kind, clean
 from mcode.ui.line.answering import Answering
 from mcode.ui.line.completion import DraftCompleter
@@ -111,6 +112,7 @@ class LineApp:
             self.look,
             desk=lambda: self._agent.desk,
             width=self.console.columns,
+            start=lambda: str(self._agent.workspace.start),
             free=lambda: not (self.hands.editing or self.prompt.searching),
         )
 
@@ -241,6 +243,8 @@ class LineApp:
             self.live.receive(event)
             lines = self.transcript.receive(event) if shown else self.transcript.end_stream()
             self.answering.receive(event)
+            if isinstance(event, TurnFinished):
+                self.hands.turn_ended()
             self.printer.add(lines)
             self._keep_ticking()
         except Exception as error:  # noqa: BLE001 -- the screen's boundary: the core must not fail for it

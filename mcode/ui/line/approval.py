@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.call import Origin
-from mcode.text import Kind, clean
+from mcode.text import Kind, cell_width, clean
 from mcode.ui.line.diff import diff_rows, painted
 from mcode.ui.line.wrap import wrap_cells, wrap_words
 
@@ -15,16 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mcode.events import ApprovalChoice, ApprovalRequested
+    from mcode.tool import Preview
     from mcode.ui.line.look import Look
 
 SHOW = "show"
 """The word that prints everything again and decides nothing."""
 
-_KEPT = {
-    "session": "until this session ends",
-    "local": "kept in .mcode/settings.local.json of this project",
-}
-"""Where a rule would stand, by destination; another destination is a path already."""
+_KEPT = {"session": "", "local": " in .mcode/settings.local.json"}
+"""Where a rule would stand, by destination; another destination is a path already. Label and place together
+say how long it holds."""
 
 _WITH_COMMENT = frozenset({"deny", "stop"})
 """Choices after which the user may say why."""
@@ -39,18 +38,29 @@ class Decision:
 
 
 def approval_lines(
-    request: ApprovalRequested, position: str, look: Look, width: int, *, everything: bool = False
+    request: ApprovalRequested,
+    position: str,
+    look: Look,
+    width: int,
+    *,
+    start: str = "",
+    everything: bool = False,
 ) -> list[str]:
-    """All that the user decides on. `position` is such as `1 of 2`; `everything` adds the raw arguments."""
+    """All that the user decides on, each part once.
+
+    `position` is such as `1 of 2`; `start` is the directory that goes without saying; `everything` adds the raw
+    arguments.
+    """
     palette = look.palette
     tool = clean(request.call.tool, Kind.DECISION)
     lines = [palette.bold(f"Approval: {tool} waits for you ({position})")]
-    lines += _facts(request, width)
+    lines += _facts(request, width, "" if everything else start)
     lines += _subject(request, look, width, everything=everything)
     for choice in request.choices:
         lines += _offer(choice, width)
-    lines.append(f"  {SHOW:<9} Print it again, with the raw arguments; decides nothing")
-    lines.append(palette.bold("Type one of these words, then Enter. Other text goes to your draft."))
+    lines += _wrapped(f"  {SHOW:<9} ", "Print it again, with the raw arguments; decides nothing", width)
+    if not look.decorated:  # else the row above the prompt names the words
+        lines.append("Type one of these words, then Enter. Other text goes to your draft.")
     return lines
 
 
@@ -85,16 +95,17 @@ def could_decide(text: str, choices: Sequence[ApprovalChoice]) -> bool:
     return word in _WITH_COMMENT or not rest.strip()
 
 
-def _facts(request: ApprovalRequested, width: int) -> Iterator[str]:
+def _facts(request: ApprovalRequested, width: int, start: str) -> Iterator[str]:
     call, preview = request.call, request.preview
     asked_by = {
-        Origin.MODEL: "the model",
+        Origin.MODEL: "",  # the usual case
         Origin.USER: "you",
         Origin.PROGRAM: f"a program (call {call.parent})",
     }[call.origin]
     facts = (
-        ("on", "" if preview.title == preview.body.strip() else preview.title),
-        ("in", request.directory),
+        ("on", "" if _subject_shows(preview) else preview.title),
+        ("says", str(call.arguments.get("description", "")) if call.tool == "Bash" else ""),
+        ("in", "" if request.directory == start else request.directory),
         ("because", request.reason),
         ("asked by", asked_by),
     )
@@ -102,6 +113,12 @@ def _facts(request: ApprovalRequested, width: int) -> Iterator[str]:
         text = _one_line(value)
         if text:
             yield from _wrapped(f"  {name:<9} ", text, width)
+
+
+def _subject_shows(preview: Preview) -> bool:
+    """True where the title is nothing but the beginning of what is quoted below it."""
+    title = preview.title.removesuffix("\u2026").rstrip()
+    return not preview.diff and preview.body.lstrip().startswith(title)
 
 
 def _subject(request: ApprovalRequested, look: Look, width: int, *, everything: bool) -> Iterator[str]:
@@ -145,10 +162,18 @@ def _wrapped(first: str, text: str, width: int) -> Iterator[str]:
 
 def _offer(choice: ApprovalChoice, width: int) -> Iterator[str]:
     more = " (your reason may follow the word)" if choice.key in _WITH_COMMENT else ""
-    yield from _wrapped(f"  {choice.key:<9} ", _one_line(choice.label) + more, width)
-    if choice.rule is not None:
-        kept = _KEPT.get(choice.destination or "session") or f"kept in {choice.destination}"
-        yield from _wrapped(" " * 12, f"rule: {_one_line(choice.rule)}   ({_one_line(kept)})", width)
+    word, label = f"  {choice.key:<9} ", _one_line(choice.label) + more
+    if choice.rule is None:
+        yield from _wrapped(word, label, width)
+        return
+    kept = _KEPT.get(choice.destination or "session")
+    place = f" in {_one_line(choice.destination or '')}" if kept is None else kept
+    rule = f"rule: {_one_line(choice.rule)}{place}"
+    if cell_width(f"{word}{label}   {rule}") <= width:
+        yield f"{word}{label}   {rule}"
+        return
+    yield from _wrapped(word, label, width)
+    yield from _wrapped(" " * len(word), rule, width)
 
 
 def _one_line(text: str) -> str:

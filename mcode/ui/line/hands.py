@@ -27,6 +27,7 @@ class Hands:
         self._app = app
         self.hint = ""
         """A short row for the user that the next key takes away."""
+        self._hint_of_turn = ""
         self.editing = False
         """True while the user's editor has the terminal."""
         self._last_press: tuple[str, float] = ("", 0.0)
@@ -38,6 +39,7 @@ class Hands:
 
     def line_changed(self) -> None:
         """What is typed has changed; only a screen without redrawing must be told."""
+        self._app.answering.drafted()
         if not self._app.look.decorated:
             self._app.printer.screen.changed()
 
@@ -47,9 +49,11 @@ class Hands:
         if not text.strip():
             return
         app = self._app
+        if app.answering.holds_back():
+            return
         app.prompt.sent()
         app.printer.screen.entered()
-        app.answering.asking.draft_done()
+        app.answering.draft_done()
         if text.strip() == "?":
             self.keys_help()
             return
@@ -58,7 +62,7 @@ class Hands:
 
     def draft_cleared(self) -> None:
         """The draft has become empty by editing."""
-        self._app.answering.asking.draft_done()
+        self._app.answering.draft_done()
 
     def answer_typed(self, text: str) -> None:
         """Something was typed at a question's prompt."""
@@ -75,23 +79,23 @@ class Hands:
     def escape(self) -> None:
         """Turn away from a question's prompt, else interrupt what runs."""
         app = self._app
-        if app.prompt.asking:
-            self.say_hint(app.answering.step_back())
+        if app.answering.asking.asked is not None:
+            self._say_until_turn_ends(app.answering.step_back())
         else:
             self._interrupt()
 
     def control_c(self) -> None:
         """As Esc; with nothing to interrupt, clear the draft; with nothing to clear, quit at the second press."""
         app = self._app
-        if app.prompt.asking:
-            self.say_hint(app.answering.step_back())
+        if app.answering.asking.asked is not None:
+            self._say_until_turn_ends(app.answering.step_back())
         elif self._interrupt():
             pass
         elif app.prompt.draft.text:
             app.history.add(app.prompt.draft.text)
             app.prompt.sent()
             app.printer.new_prompt()
-            app.answering.asking.draft_done()
+            app.answering.draft_done()
         elif self._twice("c-c"):
             app.leave()
         else:
@@ -162,13 +166,22 @@ class Hands:
         else:
             self._app.say(text)
 
+    def turn_ended(self) -> None:
+        """What was said about the turn is over with it."""
+        if self.hint and self.hint == self._hint_of_turn:
+            self.hint = ""
+
+    def _say_until_turn_ends(self, text: str) -> None:
+        self._hint_of_turn = text
+        self.say_hint(text)
+
     def _interrupt(self) -> bool:
         app = self._app
         if app.sending.shell_runs and not app.agent.busy:
             app.sending.stop_shell()
             return True
         if app.agent.interrupt():
-            self.say_hint("Interrupting.")
+            self._say_until_turn_ends("Interrupting.")
             return True
         return False
 

@@ -70,6 +70,8 @@ def output_rows(outcome: Outcome, look: Look, depth: int, width: int) -> list[st
 def printed_text(outcome: Outcome) -> str:
     """All that a command printed, raw; after a resume what the model was told of it."""
     data = _data(outcome)
+    if not data and outcome.status is Status.CANCELLED:
+        return outcome.text.partition("\n")[2]  # behind the sentence that says so
     if not data:
         return _ENDING.sub("", outcome.text)
     streams = (str(data.get(name) or "") for name in ("stdout", "stderr"))

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mcode.text import Kind, clean
+from mcode.ui.line.wrap import wrap_words
 
 if TYPE_CHECKING:
     from mcode.events import QuestionAsked
@@ -32,20 +33,23 @@ class Questionnaire:
         """The answers, once there is one for each question."""
         return tuple(self._answers) if len(self._answers) == len(self.request.questions) else None
 
-    def lines(self, look: Look) -> list[str]:
+    def lines(self, look: Look, width: int) -> list[str]:
         """The present question with its choices."""
         question = self.current
         total = len(self.request.questions)
         count = f" ({len(self._answers) + 1} of {total})" if total > 1 else ""
         header = f"{clean(question.header, Kind.LINE)}: " if question.header else ""
         first, *more = clean(question.text, Kind.BLOCK).strip("\n").split("\n")
-        lines = [look.palette.bold(f"Question{count}: {header}{first}"), *(f"  {line}" for line in more)]
+        room = width if look.decorated else 0
+        head = wrap_words(f"Question{count}: {header}{first}", room, 2)
+        lines = [look.palette.bold(row) for row in head]
+        lines += [row for line in more for row in wrap_words(f"  {line}", room)]
         for number, choice in enumerate(question.choices, 1):
             label = clean(choice.label, Kind.LINE)
             description = clean(choice.description, Kind.LINE)
-            lines.append(f"  {number}  {label}{f'   {description}' if description else ''}")
-        lines.append(look.palette.bold(_hint(question)))
-        return lines
+            offer = f"  {number}  {label}{f'   {description}' if description else ''}"
+            lines += wrap_words(offer, room, 3)
+        return lines + [look.palette.bold(row) for row in wrap_words(_hint(question), room)]
 
     def take(self, text: str) -> str:
         """Take a typed line as the answer; a sentence where it cannot be one, else empty text."""

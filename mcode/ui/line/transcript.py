@@ -291,7 +291,7 @@ class Transcript:
     def _shell_output(self, outcome: Outcome) -> list[str]:
         stopped = outcome.status is Status.CANCELLED
         text = printed_text(outcome) if stopped else outcome.full_text or outcome.text
-        if stopped and (not isinstance(outcome.data, dict) or not text.strip()):
+        if stopped and text.strip() in {"", "(no output)"}:
             return []  # the row of the call says that it was stopped
         rows = clean(text, Kind.OUTPUT if self.look.palette.color else Kind.BLOCK).rstrip("\n").split("\n")
         if len(rows) > _SHELL_ROWS:

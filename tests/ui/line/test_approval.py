@@ -78,10 +78,38 @@ def test_the_block_shows_tool_directory_reason_origin_subject_and_the_rules_with
         "  because   no rule allows `pytest`",
         "  asked by  a program (call toolu_p1)",
         "  | pytest -q tests/test_repl.py",
-        "            rule: Bash(pytest *)   (until this session ends)",
-        "            rule: Bash(pytest *)   (kept in .mcode/settings.local.json of this project)",
+        "  session   Allow `pytest *` for this session   rule: Bash(pytest *)",
+        "  always    Always allow `pytest *`   rule: Bash(pytest *) in .mcode/settings.local.json",
     ):
         assert expected in text
+
+
+def test_nothing_is_said_twice_and_what_goes_without_saying_not_at_all() -> None:
+    call = Call("c1", "Bash", {"command": "pytest -q", "description": "Run the tests"})
+    preview = Preview("pytest -q", "pytest -q")
+    asked = ApprovalRequested("a1", call, preview, "no rule allows `pytest`", CHOICES, "/home/ada/project")
+    assert approval_lines(asked, "1 of 1", PLAIN, 100, start="/home/ada/project") == [
+        "Approval: Bash waits for you (1 of 1)",
+        "  says      Run the tests",
+        "  because   no rule allows `pytest`",
+        "  | pytest -q",
+        "  once      Allow once",
+        "  session   Allow `pytest *` for this session   rule: Bash(pytest *)",
+        "  always    Always allow `pytest *`   rule: Bash(pytest *) in .mcode/settings.local.json",
+        "  deny      Deny, and tell the agent why (your reason may follow the word)",
+        "  show      Print it again, with the raw arguments; decides nothing",
+    ]
+    narrow = approval_lines(asked, "1 of 1", PLAIN, 60, start="/home/ada/project")
+    assert "            rule: Bash(pytest *) in" in narrow
+    assert "            .mcode/settings.local.json" in narrow
+    assert all(cell_width(line) <= 60 for line in narrow)
+
+
+def test_the_first_line_of_a_long_command_is_not_repeated_and_the_path_of_a_change_is_kept() -> None:
+    several = approval_lines(request(Preview("cd a \u2026", "cd a\nls")), "1 of 1", PLAIN, 100)
+    assert not any(line.startswith("  on ") for line in several)
+    preview = Preview("a.py", body="a.py", diff="--- a\n+++ b\n@@ -1,1 +1,1 @@\n-x\n+y\n")
+    assert "  on        a.py" in approval_lines(request(preview), "1 of 1", PLAIN, 100)
 
 
 def test_scenario_8_hidden_characters_of_the_subject_are_visible_and_in_their_order() -> None:

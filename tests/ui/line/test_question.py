@@ -37,6 +37,6 @@ def test_a_number_that_is_no_choice_and_too_many_numbers_are_explained() -> None
 
 
 def test_the_present_question_is_shown_with_numbers_and_descriptions() -> None:
-    lines = Questionnaire(ASKED).lines(Look(color=False))
+    lines = Questionnaire(ASKED).lines(Look(color=False), 80)
     assert lines[0] == "Question (1 of 3): Colour: Which colour?"
     assert "  2  blue   as the sea" in lines

@@ -54,8 +54,12 @@ def test_escape_interrupts_within_a_second_and_draft_and_queue_stay(terminal: Te
     terminal.type(ESCAPE)
     terminal.wait_for_log(turn="interrupted")
     assert time.monotonic() - began < 1.0
-    assert terminal.wait_for_log(message="queued words")
+    terminal.wait_for("interrupted")
+    terminal.wait_until_gone("Interrupting.")
     terminal.wait_for_row("\u203a half a draft")
+    terminal.wait_for("queued 1:  queued words")
+    terminal.type(ENTER)
+    assert terminal.wait_for_log(message="queued words")
 
 
 def test_control_c_interrupts_then_clears_the_draft_then_quits_at_the_second_press(
@@ -95,9 +99,16 @@ def test_up_takes_back_the_last_queued_message_and_then_goes_through_the_history
     terminal.wait_until_gone("queued 2:")
     terminal.wait_for_row("\u203a second")
     terminal.type(CONTROL_C)
-    terminal.wait_for_log(message="first")
-    terminal.type(CONTROL_C + UP + UP + UP)
+    terminal.wait_for_log(turn="interrupted")
+    terminal.type(CONTROL_C)
+    terminal.wait_for_row("\u203a")
+    terminal.type(UP)
     terminal.wait_for_row("\u203a first")
+    terminal.wait_until_gone("queued 1:")
+    terminal.type(CONTROL_C)
+    terminal.wait_for_row("\u203a")
+    terminal.type(UP + UP)
+    terminal.wait_for_row("\u203a second")
 
 
 def test_a_new_line_comes_by_control_j_and_by_a_backslash_before_enter(terminal: Terminal) -> None:

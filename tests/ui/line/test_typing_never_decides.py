@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.ui.line.terminal import ENTER, ESCAPE, TAB, Terminal
+from tests.ui.line.terminal import ENTER, ESCAPE, TAB, UP, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +44,15 @@ def _type_while_an_approval_appears(terminal: Terminal, moments: random.Random, 
     while not terminal.log(turn="interrupted")[at - 1 :]:
         terminal.type(ESCAPE)
         terminal.pump(0.3)
+    terminal.pump(0.5)
+    if len(terminal.log(message=TYPED)) < at:
+        # Typed when the approval was asked already, it is whole in the draft; typed before, the interrupt holds it
+        # in the queue. Either way it needs an Enter of its own.
+        if terminal.prompt() != TYPED:
+            terminal.type(UP)
+            terminal.pump(0.3)
+        assert terminal.prompt() == TYPED, terminal
+        terminal.type(ENTER)
     messages = terminal.wait_for_log(message=TYPED, count=at)
     assert len(messages) == at
     assert not terminal.log(decided=...), terminal
@@ -60,8 +69,14 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 def test_keys_that_come_right_after_the_prompt_appears_belong_to_the_draft(terminal: Terminal) -> None:
     terminal.type("ask" + ENTER)
-    terminal.wait_for("approve?")
+    terminal.wait_for("keys still go to your draft")
+    assert "approve?" not in str(terminal), "its prompt appears when it counts"
     terminal.type("once" + ENTER)
+    terminal.wait_for("not an answer: kept in your draft")
+    terminal.wait_for_row("\u203a once")
+    terminal.pump(0.9)
+    assert "queued" not in str(terminal)
+    terminal.type(ENTER)
     terminal.wait_for("queued 1:  once")
     assert not terminal.log(decided=...)
 
@@ -74,6 +89,9 @@ def test_what_cannot_become_a_decision_goes_to_the_draft_and_the_approval_waits_
     terminal.type("1) fix the test")
     terminal.wait_for_row("\u203a 1) fix the test")
     terminal.wait_for("send or clear your draft to be asked")
+    terminal.type(ENTER)
+    terminal.wait_for("not an answer: kept in your draft; Enter again sends it")
+    terminal.wait_for_row("\u203a 1) fix the test")
     terminal.type(ENTER)
     terminal.wait_for("queued 1:  1) fix the test")
     terminal.wait_for("approve?", count=1)
@@ -155,6 +173,29 @@ def test_escape_at_an_approval_goes_back_to_the_draft_and_only_the_next_one_inte
     terminal.wait_for_log(turn="interrupted")
     terminal.wait_for("The approval is withdrawn (interrupt)")
     assert not terminal.log(decided=...)
+
+
+def test_declining_a_question_leaves_nothing_in_the_draft(terminal: Terminal) -> None:
+    terminal.type("question" + ENTER)
+    terminal.wait_for(COUNTS)
+    terminal.type("decline")
+    terminal.pump(0.2)
+    terminal.type(ENTER)
+    terminal.wait_for("The question goes without an answer.")
+    terminal.wait_for_log(turn="end")
+    terminal.pump(0.2)
+    assert terminal.prompt() == ""
+
+
+def test_after_a_decision_one_row_tells_of_it(terminal: Terminal) -> None:
+    terminal.type("ask" + ENTER)
+    terminal.wait_for(COUNTS)
+    terminal.type("once")
+    terminal.pump(0.2)
+    terminal.type(ENTER)
+    terminal.wait_for_log(turn="end")
+    terminal.wait_for("approved by you")
+    assert "you decided" not in str(terminal)
 
 
 def test_a_tools_question_takes_numbers_and_words(terminal: Terminal) -> None:
