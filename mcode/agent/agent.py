@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import logging
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from mcode.tool import Workspace
 
 
+logger = logging.getLogger(__name__)
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What `wiring` puts an agent together from."""
@@ -68,6 +72,7 @@ class _Queued:
     text: str
     shown: str
     """What stands for the text on the screen."""
+    typed: bool
     done: asyncio.Future[TurnFinished]
 
 
@@ -82,6 +87,9 @@ class Agent:
         self._draining: asyncio.Task[None] | None = None
         self._interrupted = False
         self._notes: list[str] = []
+        self._notes_sent = 0
+        self.initial_message = ""
+        """What a SessionStart hook has the user say where no user is there."""
         self._closed = False
         self.events = parts.events
         self.desk = parts.desk
@@ -150,16 +158,22 @@ class Agent:
         await self._parts.prepare()
         context = await self.hooks.session_started(source, self._model)
         self._notes += context.notes
+        self.initial_message = context.initial_message
+        if self._parts.conversation.mode != self.mode:
+            self._parts.conversation.append("mode", {"mode": self.mode})
         if context.title:
             self.rename(context.title)
 
-    async def submit(self, text: str) -> TurnFinished:
-        """Run one turn with the user's message and return when it has ended; while busy it waits its turn."""
-        return await self._enqueue(text)
+    async def submit(self, text: str, *, typed: bool = True) -> TurnFinished:
+        """Run one turn with the user's message and return when it has ended; while busy it waits its turn.
+
+        Files named with `@` are read only in what a person has `typed`, never in text that came from elsewhere.
+        """
+        return await self._enqueue(text, typed=typed)
 
     def queue(self, text: str) -> None:
         """Send a message when the present turn has ended."""
-        self._enqueue(text)
+        self._enqueue(text, typed=True)
 
     def take_back(self) -> str | None:
         """Take the last queued message out of the queue."""
@@ -185,7 +199,7 @@ class Agent:
         outcome = await self._parts.pipeline.run(call)
         said = f"I ran this in the shell myself:\n$ {command}\n{outcome.text}"
         if self.settings.respond_to_bash_commands:
-            await self._enqueue(said, shown=f"!{command}")
+            await self._enqueue(said, shown=f"!{command}", typed=False)
         elif self.busy:
             self._notes.append(said)  # the turn's calls and results must stay together
         else:
@@ -214,15 +228,20 @@ class Agent:
         """Use another model from the next request on."""
         if not name.strip():
             raise UsageError("A model needs a name; the model is unchanged. Give one, as in /model NAME.")
+        self._parts.conversation.append("model", {"name": name.strip()})
         self._model = name.strip()
-        self._parts.conversation.append("model", {"name": self._model})
         self.events.emit(ModelChanged(self._model))
 
     def set_mode(self, mode: str) -> None:
         """Change the permission mode; raises UsageError where it may not be entered."""
         chosen, notice = parse_mode(mode)
+        before = self.policy.mode
         self.policy.set_mode(chosen)
-        self._parts.conversation.append("mode", {"mode": str(chosen)})
+        try:
+            self._parts.conversation.append("mode", {"mode": str(chosen)})
+        except StorageError:
+            self.policy.set_mode(before)
+            raise
         if notice:
             self.events.emit(Notice(notice))
         self.events.emit(ModeChanged(str(chosen)))
@@ -231,8 +250,8 @@ class Agent:
         """Give the session a name."""
         self._parts.conversation.append("title", {"name": name.strip()})
 
-    def _enqueue(self, text: str, *, shown: str = "") -> asyncio.Future[TurnFinished]:
-        queued = _Queued(text, shown or text, asyncio.get_running_loop().create_future())
+    def _enqueue(self, text: str, *, typed: bool, shown: str = "") -> asyncio.Future[TurnFinished]:
+        queued = _Queued(text, shown or text, typed, asyncio.get_running_loop().create_future())
         self._queue.append(queued)
         if self._draining is None or self._draining.done():
             self._draining = asyncio.create_task(self._drain())
@@ -259,9 +278,9 @@ class Agent:
         turn, text = self._parts.conversation.turn + 1, queued.text
         self._interrupted = False
         try:
-            mentioned = await self._read_mentioned(text, turn)
-            parts = (*self._preamble(), *mentioned, text)
-            content = [{"type": "text", "text": part} for part in parts]
+            mentioned = await self._read_mentioned(text, turn) if queued.typed else []
+            notes = self._preamble()
+            content = [{"type": "text", "text": part} for part in (*notes, *mentioned, text)]
             return await self._parts.loop.run(content, text, queued.shown)
         except asyncio.CancelledError:
             if not self._interrupted:
@@ -269,9 +288,21 @@ class Agent:
             return TurnFinished(turn, "interrupted")
         except StorageError as error:
             self.events.emit(Notice(str(error), "error"))
-            finished = TurnFinished(turn, "error", str(error))
-            self.events.emit(finished)
-            return finished
+            return self._fail(turn, str(error))
+        except Exception:  # the screen boundary -- a bug in a turn must not end the session
+            logger.exception("internal error in turn %d", turn)
+            return self._fail(
+                turn, "An error inside mcode ended the turn; its log has the details. Send it again."
+            )
+        finally:
+            if self._parts.conversation.turn >= turn:
+                del self._notes[: self._notes_sent]  # they are in the message now
+            self._notes_sent = 0
+
+    def _fail(self, turn: int, text: str) -> TurnFinished:
+        finished = TurnFinished(turn, "error", text)
+        self.events.emit(finished)
+        return finished
 
     async def _read_mentioned(self, text: str, turn: int) -> list[str]:
         """Read the files that the message names with `@`, as calls of the user's own."""
@@ -290,9 +321,8 @@ class Agent:
         notes = (
             [environment(self.workspace.start, datetime.datetime.now().astimezone().date())] if first else []
         )
-        notes += self._notes
-        self._notes = []
-        return notes
+        self._notes_sent = len(self._notes)
+        return [*notes, *self._notes]
 
     def _announce_queue(self) -> None:
         self.events.emit(QueueChanged(tuple(queued.shown for queued in self._queue)))

@@ -38,6 +38,10 @@ class Conversation:
         self.todos: tuple[JsonObject, ...] = ()
         self.read_files: JsonObject = {}
         """What the file tools remember of files they have read."""
+        self.repairs: list[str] = []
+        """What the endpoint has refused and requests leave out since: `field`, `thinking`, `image`."""
+        self.read_paths: list[str] = []
+        """Files whose reading brought in instruction files of their directories."""
         self._todos_written: dict[str, tuple[JsonObject, ...]] = {}
         self._running: dict[str, JsonObject] = {}
         for record in journal.records:
@@ -69,16 +73,25 @@ class Conversation:
                 self.model = str(body.get("name", ""))
             case "mode":
                 self.mode = str(body.get("mode", ""))
+            case "fallback":
+                self.repairs.append(str(body.get("subject", "")))
+            case "context":
+                self.read_paths += body.get("read", ())
             case "files":
                 self.read_files = cast("JsonObject", body.get("read", {}))
-            case "call_started":
-                self._running[str(body["id"])] = body
-                if body.get("tool") == "TodoWrite":
-                    self._todos_written[str(body["id"])] = tuple(body["arguments"].get("todos", ()))
-            case "call_finished":
-                self._running.pop(str(body["id"]), None)
-                written = self._todos_written.pop(str(body["id"]), None)
-                if written is not None and body.get("status") == "ok":
-                    self.todos = written
+            case "call_started" | "call_finished":
+                self._fold_call(type, body)
             case _:
                 pass
+
+    def _fold_call(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
+        identifier = str(body["id"])
+        if type == "call_started":
+            self._running[identifier] = body
+            if body.get("tool") == "TodoWrite":
+                self._todos_written[identifier] = tuple(body["arguments"].get("todos", ()))
+            return
+        self._running.pop(identifier, None)
+        written = self._todos_written.pop(identifier, None)
+        if written is not None and body.get("status") == "ok":
+            self.todos = written

@@ -27,7 +27,8 @@ class History:
         self._messages: list[JsonObject] = []
         self._open_uses: list[str] = []
         self._results: dict[str, JsonObject] = {}
-        self._turn_starts: dict[int, int] = {}
+        self._turn_starts: dict[int, tuple[int, int]] = {}
+        """Where each turn's message begins: messages before it, and blocks before it in a message it joins."""
         self._regular = True
         """False once the records do not alternate, as where some were lost; then `normalise` has work to do."""
         self.used_ids: set[str] = set()
@@ -38,8 +39,7 @@ class History:
         match type:
             case "user":
                 self._close_results()
-                turn = int(body.get("turn", 0))
-                self._turn_starts.setdefault(turn, len(self._messages))
+                self._mark_turn(int(body.get("turn", 0)))
                 self._append_user(_blocks(body.get("content")))
             case "context":
                 self._close_results()
@@ -65,6 +65,12 @@ class History:
     def unfinished(self) -> tuple[str, ...]:
         """Ids of calls whose result is still missing."""
         return tuple(use for use in self._open_uses if use not in self._results)
+
+    def _mark_turn(self, turn: int) -> None:
+        joins = bool(self._messages) and self._messages[-1]["role"] == "user"
+        before = len(self._messages) - joins
+        blocks = len(self._messages[-1]["content"]) if joins else 0
+        self._turn_starts.setdefault(turn, (before, blocks))
 
     def _append_user(self, blocks: list[JsonObject]) -> None:
         if not blocks:
@@ -118,7 +124,11 @@ class History:
         start = self._turn_starts.get(turn)
         if start is None:
             return
-        del self._messages[start:]
+        before, blocks = start
+        joined: list[JsonObject] = self._messages[before]["content"][:blocks] if blocks else []
+        del self._messages[before:]
+        if joined:
+            self._messages.append({"role": "user", "content": joined})
         self._open_uses = []
         self._results = {}
         self._turn_starts = {number: at for number, at in self._turn_starts.items() if number < turn}

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mcode.config.repository import branch
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import date
@@ -36,21 +38,7 @@ def memory_text(file: MemoryFile) -> str:
 def environment(start: Path, today: date) -> str:
     """The facts of the session, for its first message."""
     lines = [f"Working directory: {start}", f"Platform: {sys.platform}", f"Date: {today.isoformat()}"]
-    branch = git_branch(start)
-    if branch:
-        lines.append(f"Git branch: {branch}")
+    checked_out = branch(start)
+    if checked_out:
+        lines.append(f"Git branch: {checked_out}")
     return "<environment>\n" + "\n".join(lines) + "\n</environment>"
-
-
-def git_branch(start: Path) -> str | None:
-    """The branch that is checked out, read from files: no program is started in a folder for this."""
-    for directory in (start, *start.parents):
-        marker = directory / ".git"
-        try:
-            if marker.is_file():
-                marker = (directory / marker.read_text("utf-8").removeprefix("gitdir:").strip()).resolve()
-            head = (marker / "HEAD").read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError):
-            continue
-        return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:12]
-    return None

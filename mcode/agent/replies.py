@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from mcode.agent.requests import RequestBuilder
     from mcode.events import EventBus
     from mcode.jsontext import JsonObject
-    from mcode.model.client import ModelClient
+    from mcode.model.client import Failure, ModelClient
     from mcode.model.messages import AssembledMessage, Delta, ToolUse
 
 CONTINUATIONS = 2
@@ -76,14 +77,18 @@ class ModelCaller:
     last_body: JsonObject | None = field(default=None, init=False)
     """The last request as it was sent."""
     _continued: int = field(default=0, init=False)
+    _turn: int = field(default=0, init=False)
+    _kept: bool = field(default=False, init=False)
 
     async def ask(self, turn: int) -> Reply | Broken:
         """Send the conversation, return the model's message; only cancellation and StorageError raise."""
-        more_room = self.builder.max_tokens * (2**self._continued) if self._continued else None
-        body = self.builder.next(self.model(), more_room)
+        if turn != self._turn:
+            self._turn, self._continued = turn, 0
+        body = self.builder.next(self.model(), self._room)
         self.last_body = body
         self.meter.sending(self.builder.prefix, self.builder.messages)
         self.events.emit(RequestStarted(turn))
+        self._kept = False
         try:
             assembled = await complete(
                 self.client,
@@ -95,12 +100,22 @@ class ModelCaller:
                 on_superseded=self._withdraw,
                 on_retry=self.events.emit,
                 on_cancelled=self._keep_cancelled,
-                repair=self.builder.repair,
+                repair=self._repair,
             )
+        except asyncio.CancelledError:
+            if not self._kept:  # the request is out: the next message must not change what it held
+                self._keep(nothing_said(), complete=False, problem="the user stopped it")
+            raise
         except ModelFailure as failed:
+            self._continued = 0
             self._keep(nothing_said(), complete=False, problem=failed.failure.message)
             return Broken("error", failed.failure.message)
         return self._judge(turn, assembled)
+
+    @property
+    def _room(self) -> int:
+        """Output tokens of the next answer: more after one was cut, within what the model is known to give."""
+        return min(self.builder.max_tokens * 2**self._continued, self.builder.most_tokens)
 
     def _judge(self, turn: int, assembled: AssembledMessage) -> Reply | Broken:
         message = assembled.message
@@ -134,11 +149,10 @@ class ModelCaller:
         return Reply(message, assembled.uses)
 
     def _cut_at_limit(self, message: JsonObject) -> Reply | Broken:
-        limit = self.builder.max_tokens * (2**self._continued)
+        limit = self._room
         problem = f"it reached the output limit of {limit} tokens; no call of it ran"
         self._keep(message, complete=False, problem=problem)
         if self._continued >= CONTINUATIONS:
-            self._continued = 0
             text = f"The answer was cut at {limit} output tokens again. Ask for less at once, or raise mcode.maxTokens."
             return Broken("error", text)
         self._continued += 1
@@ -152,8 +166,16 @@ class ModelCaller:
         body: JsonObject = {"message": message, "complete": complete}
         if problem:
             body["problem"] = problem
+        self._kept = True
         self.conversation.append("assistant", body)
         self.events.emit(AssistantMessage(message, complete))
+
+    def _repair(self, failure: Failure, body: JsonObject) -> JsonObject | None:
+        changed = self.builder.repair(failure, body)
+        if changed is not None:
+            text = f"{failure.message} It is asked again without that ({failure.subject}), now and later on."
+            self.events.emit(Notice(text, "warning"))
+        return changed
 
     def _keep_cancelled(self, assembled: AssembledMessage) -> None:
         self._keep(assembled.message, complete=False, problem="the user stopped it")

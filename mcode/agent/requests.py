@@ -30,6 +30,7 @@ class RequestBuilder:
         system: Callable[[], str],
         *,
         max_tokens: int,
+        most_tokens: int,
         extra: JsonObject,
     ) -> None:
         self._conversation = conversation
@@ -38,7 +39,9 @@ class RequestBuilder:
         self._system = system
         self._extra = extra
         self._sent = 0
-        self._repairs: list[str] = []
+        self._repairs = list(conversation.repairs)
+        self.most_tokens = most_tokens
+        """Tokens that an answer may have at the very most, where one had to be cut."""
         self.max_tokens = max_tokens
         """Tokens that an answer may have."""
         self.prefix: Prefix = Prefix("", "", ())

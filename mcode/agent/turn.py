@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mcode.agent.conversation import Conversation
-    from mcode.agent.replies import ModelCaller, Reply
+    from mcode.agent.replies import ModelCaller
     from mcode.call import Outcome
     from mcode.catalog.catalog import Catalog
     from mcode.events import EventBus
@@ -97,17 +97,13 @@ class TurnLoop:
             if reply.go_on is not None:
                 self._add_context(reply.go_on)
                 continue
-            sent_back = await self._after_last_word(reply, sent_back)
-            if not sent_back:
+            verdict = await self.hooks.stop(text_of(reply), active=sent_back > 0)
+            if verdict.stop is not None:
+                return "stopped", verdict.stop
+            if verdict.reason_to_continue is None or sent_back >= STOP_HOOK_LIMIT:
                 return "end", text_of(reply)
-
-    async def _after_last_word(self, reply: Reply, sent_back: int) -> int:
-        """Let Stop hooks send the model back to work; returns how often in a row they did, 0 to finish."""
-        verdict = await self.hooks.stop(text_of(reply), active=sent_back > 0)
-        if verdict.reason_to_continue is None or verdict.stop is not None or sent_back >= STOP_HOOK_LIMIT:
-            return 0
-        self._add_context(verdict.reason_to_continue)
-        return sent_back + 1
+            sent_back += 1
+            self._add_context("\n\n".join((verdict.reason_to_continue, *verdict.notes)))
 
     async def _run_calls(self, turn: int, uses: Sequence[ToolUse]) -> list[Outcome]:
         """Run a message's calls: read-only neighbours side by side, everything else alone and in order."""
@@ -126,7 +122,9 @@ class TurnLoop:
         finally:
             for call in calls:
                 if call.id in self.conversation.history.unfinished:
-                    self.pipeline.recorder.finish(outcomes.cancelled(call, False, ""), started=False)
+                    why = "the user stopped" if _is_cancelling() else "a hook or an error ended"
+                    outcome = outcomes.cancelled(call, False, "", why=why)
+                    self.pipeline.recorder.finish(outcome, started=False)
         return results
 
     def _next_batch(self, waiting: list[Call]) -> list[Call]:
@@ -158,3 +156,8 @@ class TurnLoop:
         finished = TurnFinished(turn, reason, text, self._requests)
         self.events.emit(finished)
         return finished
+
+
+def _is_cancelling() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -171,7 +171,7 @@ class Policy:
             _hook_says(hook, Behavior.DENY, hook_reason)
             or self._denied_by_rule(subject)
             or outside_is_blocked(subject, self._settings)
-            or _typed_by_user(call)
+            or _typed_by_user(call, subject)
             or (not_in_plan(subject) if self._mode is Mode.PLAN else None)
             or never_unasked(subject, must_ask)
             or self._asked_by_rule(subject)
@@ -224,8 +224,11 @@ class Policy:
         return Subject(tool, call.arguments, access, self.paths)
 
 
-def _typed_by_user(call: Call) -> Verdict | None:
-    return Verdict(Behavior.ALLOW, "you typed it", kind="user") if call.origin is Origin.USER else None
+def _typed_by_user(call: Call, subject: Subject) -> Verdict | None:
+    """The shell line behind `!`. What a message mentions may have been pasted: that is judged like any call."""
+    if call.origin is not Origin.USER or subject.command is None:
+        return None
+    return Verdict(Behavior.ALLOW, "you typed it", kind="user")
 
 
 def _hook_says(hook: Behavior | None, behavior: Behavior, reason: str) -> Verdict | None:

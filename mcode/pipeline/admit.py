@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from mcode import jsontext
 from mcode.call import FailureKind, Origin
 from mcode.pipeline.restore import restore_types
-from mcode.tool import Placement
+from mcode.tool import Placement, Tool
 
 if TYPE_CHECKING:
     from mcode.call import Call
     from mcode.catalog.catalog import Catalog
     from mcode.permissions.decide import Policy
     from mcode.pipeline.validate import SchemaValidator
-    from mcode.tool import Access, Tool, Workspace
+    from mcode.tool import Access, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,11 @@ class Gate:
             return _invalid(call, tool, (str(error),))
         access = tool.access(arguments, self._workspace)
         return Admitted(replace(call, arguments=arguments), tool, access, notes)
+
+    def output_limit(self, tool_name: str) -> int:
+        """Characters of a tool's text that the model gets at most."""
+        tool = self._catalog.find(tool_name)
+        return tool.output_limit if tool is not None else Tool.output_limit
 
     def _unknown(self, call: Call) -> Refused:
         near = [name for name in self._catalog.nearest(call.tool) if self._policy.hides(name) is None]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import secrets
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from mcode.pipeline.admit import Admitted
     from mcode.pipeline.ask import Desk
     from mcode.tool import Question, Workspace
-
-logger = logging.getLogger(__name__)
 
 
 class SessionFiles(Protocol):
@@ -70,7 +66,7 @@ class Services:
 
 
 class Executor:
-    """Runs bodies, with their time limit; whatever goes wrong in one is a result."""
+    """Runs bodies, with their time limit."""
 
     def __init__(self, workspace: Workspace, events: EventBus, files: SessionFiles, desk: Desk) -> None:
         self._workspace = workspace
@@ -79,7 +75,7 @@ class Executor:
         self._desk = desk
 
     async def execute(self, admitted: Admitted) -> tuple[ToolResult, float]:
-        """Run the body; returns its result and the seconds it took. Only cancellation raises."""
+        """Run the body; returns its result and the seconds it took. A bug in it raises, for `run` to report."""
         tool = admitted.tool
         services = Services(admitted.call, self._workspace, self._events, self._files, self._desk)
         began = time.monotonic()
@@ -91,15 +87,4 @@ class Executor:
             result = ToolResult(text, failure=FailureKind.TIMEOUT, summary="timed out")
         except McodeError as error:
             result = ToolResult(str(error), failure=FailureKind.TOOL_ERROR, summary="failed")
-        except Exception:  # noqa: BLE001 -- the tool boundary: a bug in a body must not end the session
-            result = self._report_bug(admitted.call)
         return result, time.monotonic() - began
-
-    def _report_bug(self, call: Call) -> ToolResult:
-        number = secrets.token_hex(3)
-        logger.exception("internal error %s in %s, call %s", number, call.tool, call.id)
-        text = (
-            f"{call.tool} failed by an error inside mcode (number {number}; details are in mcode's log). "
-            "It may have had effects. Try another way, or tell the user this number."
-        )
-        return ToolResult(text, failure=FailureKind.INTERNAL, summary=f"internal error {number}")

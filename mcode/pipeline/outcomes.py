@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from typing import TYPE_CHECKING
 
 from mcode import jsontext
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonValue
     from mcode.pipeline.admit import Refused
     from mcode.tool import ToolResult
+
+
+logger = logging.getLogger(__name__)
 
 
 def refused(refusal: Refused) -> Outcome:
@@ -37,12 +42,19 @@ def denied(call: Call, reason: str, kind: FailureKind) -> Outcome:
     )
 
 
-def cancelled(call: Call, started: bool, decision: str, so_far: ToolResult | None = None) -> Outcome:
-    """A call that the user's interrupt ended, before its body had started or with what it had done so far."""
+def cancelled(
+    call: Call,
+    started: bool,
+    decision: str,
+    so_far: ToolResult | None = None,
+    *,
+    why: str = "the user stopped",
+) -> Outcome:
+    """A call that the end of its turn took with it, before its body had started or with what it had done so far."""
     if started:
-        text = f"interrupted: {call.tool} ran when the user stopped the turn; it may have had effects."
+        text = f"interrupted: {call.tool} ran when {why} the turn; it may have had effects."
     else:
-        text = f"not started: the user stopped the turn before {call.tool} ran; nothing was done."
+        text = f"not started: {why} the turn before {call.tool} ran; nothing was done."
     if so_far is not None and so_far.text:
         text = f"{text}\n{so_far.text}"
     return Outcome(
@@ -53,6 +65,26 @@ def cancelled(call: Call, started: bool, decision: str, so_far: ToolResult | Non
         full_text=text,
         failure=FailureKind.CANCELLED,
         summary="interrupted" if started else "not started",
+        decision=decision,
+    )
+
+
+def broken(call: Call, started: bool, decision: str) -> Outcome:
+    """A call that an error inside mcode ended; to be made while the exception is handled, which is logged."""
+    number = os.urandom(3).hex()
+    logger.exception("internal error %s in %s, call %s", number, call.tool, call.id)
+    effects = "It may have had effects" if started else "Nothing was done"
+    text = (
+        f"{call.tool} failed by an error inside mcode (number {number}; details are in mcode's log). {effects}. "
+        "Try another way, or tell the user this number."
+    )
+    return Outcome(
+        call=call,
+        status=Status.FAILED,
+        text=text,
+        full_text=text,
+        failure=FailureKind.INTERNAL,
+        summary=f"internal error {number}",
         decision=decision,
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcode.call import FailureKind, Outcome, Status
+from mcode.errors import McodeError
 from mcode.permissions.decide import Behavior
 from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
@@ -37,6 +38,8 @@ class _Journey:
     call: Call
     started: bool = False
     decision: str = ""
+    result: tuple[ToolResult, float] | None = None
+    """What the body returned, and the seconds it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,22 @@ class Pipeline:
         try:
             outcome = await self._travel(journey)
         except asyncio.CancelledError as stopped:
-            so_far = next((each for each in stopped.args if isinstance(each, ToolResult)), None)
-            outcome = outcomes.cancelled(journey.call, journey.started, journey.decision, so_far)
+            outcome = self._outcome_of_cancelled(journey, stopped)
             self.recorder.finish(outcome, started=journey.started)
             raise
+        except McodeError:
+            raise
+        except Exception:  # noqa: BLE001 -- the tool boundary: a bug on the road must not end the session
+            outcome = outcomes.broken(journey.call, journey.started, journey.decision)
         return self.recorder.finish(outcome, started=journey.started)
+
+    def _outcome_of_cancelled(self, journey: _Journey, stopped: asyncio.CancelledError) -> Outcome:
+        """A body that had ended keeps its result, though hooks could not look at it any more."""
+        if journey.result is not None:
+            result, seconds = journey.result
+            return replace(self._outcome(journey.call, result, seconds), decision=journey.decision)
+        so_far = next((each for each in stopped.args if isinstance(each, ToolResult)), None)
+        return outcomes.cancelled(journey.call, journey.started, journey.decision, so_far)
 
     async def _travel(self, journey: _Journey) -> Outcome:
         admitted = await self.gate.admit(journey.call)
@@ -91,7 +105,8 @@ class Pipeline:
             return outcomes.refused(Refused(admitted.call, FailureKind.TOOL_ERROR, objection))
         permitted = await self._permit(admitted, preview, before, journey)
         if isinstance(permitted, Outcome):
-            return replace(permitted, stop_turn=_first(before.stop, permitted.stop_turn))
+            told = with_notes(permitted.text, before.notes)
+            return replace(permitted, text=told, stop_turn=_first(before.stop, permitted.stop_turn))
         admitted = permitted
 
         await self.recorder.start(admitted, journey.decision)
@@ -100,6 +115,7 @@ class Pipeline:
             result, seconds = await self.executor.execute(admitted)
         finally:
             self.approved.discard(admitted.call.id)
+        journey.result = (result, seconds)
         outcome = await self._conclude(admitted, result, seconds, before.notes)
         return replace(outcome, decision=journey.decision, stop_turn=_first(before.stop, outcome.stop_turn))
 
@@ -183,21 +199,26 @@ class Pipeline:
         else:
             after = await self.hooks.after_failure(call, text, interrupted=False, duration=seconds)
         drift = [await self.refresh(path) for path in admitted.access.writes]
-        every_note = (*result.notes, *notes, *after.notes, *after.feedback, *filter(None, drift))
-        limit = admitted.tool.output_limit
-        shown = await asyncio.to_thread(fit, text, limit, self.spill) if len(text) > limit else text
+        every_note = (*notes, *after.notes, *after.feedback, *filter(None, drift))
+        whole = replace(result, text=text, data=data, notes=(*result.notes, *every_note))
+        if len(text) <= admitted.tool.output_limit:
+            return replace(self._outcome(call, whole, seconds), stop_turn=after.stop)
+        outcome = await asyncio.to_thread(self._outcome, call, whole, seconds)
+        return replace(outcome, stop_turn=after.stop)
+
+    def _outcome(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
+        """Step 7: what came of a body, cut to size for the model."""
         return Outcome(
             call=call,
             status=Status.OK if result.failure is None else Status.FAILED,
-            text=with_notes(shown, every_note),
-            data=data,
-            full_text=text,
+            text=with_notes(fit(result.text, self.gate.output_limit(call.tool), self.spill), result.notes),
+            data=result.data,
+            full_text=result.text,
             failure=result.failure,
             summary=result.summary,
             diff=result.diff,
             duration=seconds,
-            notes=every_note,
-            stop_turn=after.stop,
+            notes=result.notes,
         )
 
 

@@ -80,14 +80,18 @@ class HeadlessFrontEnd:
     async def run(self, prompts: AsyncIterator[str]) -> int:
         """Run each message as one turn; returns the exit code: 0 when every turn came to its end."""
         code = 0
+        if self._agent.initial_message:
+            code = await self._run_one(self._agent.initial_message)
         async for prompt in prompts:
-            self._initialise()
-            self._tally = _Tally()
-            finished = await self._agent.submit(prompt)
-            self._conclude(finished)
-            if finished.reason != "end":
-                code = 1
+            code = await self._run_one(prompt) or code
         return code
+
+    async def _run_one(self, prompt: str) -> int:
+        self._initialise()
+        self._tally = _Tally()
+        finished = await self._agent.submit(prompt, typed=False)
+        self._conclude(finished)
+        return 0 if finished.reason == "end" else 1
 
     def interrupted(self) -> None:
         """Write the result of a run that a signal ended."""

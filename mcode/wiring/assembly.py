@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.agent.agent import Agent, Parts
@@ -41,13 +42,17 @@ from mcode.wiring.keep_rules import RuleKeeper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from mcode.call import Call, Outcome
+    from mcode.config.settings import Settings
     from mcode.session.store import OpenSession
     from mcode.tool import Tool
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
+
+
+MASK = "\u2039secret:"
+"""How every mark begins that stands for a masked secret."""
 
 
 class Assembly:
@@ -64,7 +69,11 @@ class Assembly:
         )
         self._side_files = SideFiles(session, undo_required=bench.settings.own.undo_required)
         self._file_state = FileState(bench.places.state / "pending")
-        self._file_state.restore(self._conversation.read_files)
+        if MASK not in str(self._conversation.history.messages):
+            # Where the model sees masks instead of what it read, it has to read again before it writes.
+            self._file_state.restore(self._conversation.read_files)
+        for path in self._conversation.read_paths:
+            bench.memory = memory_for(bench.memory, Path(path))
         self._policy = self._make_policy()
         self._catalog = Catalog(self._make_tools())
         self._hooks = self._make_hooks()
@@ -77,21 +86,18 @@ class Assembly:
         bench = self._bench
         options, settings = bench.options, bench.settings
         named = options.mode or ("bypassPermissions" if options.skip_permissions else None)
-        try:
-            mode, notice = parse_mode(named or self._conversation.mode or settings.default_mode or "default")
-        except ValueError as error:
-            raise UsageError(f"{error} Nothing was started.") from None
+        before = self._conversation.mode
+        mode, notice = parse_mode(named or before or settings.default_mode or "default")
+        if before and not named:
+            mode = resumed_mode(mode)
         if notice:
             self._opening.append(Notice(notice))
-        can_bypass = options.skip_permissions or named == "bypassPermissions"
-        if can_bypass:
-            _check_bypass(bench)
         return Policy(
             settings,
             self._workspace,
-            mode if named else resumed_mode(mode),
+            mode,
             cli_rules=_rules_of(options, bench.start),
-            can_bypass=can_bypass,
+            can_bypass=wants_bypass(options),
             own=(bench.places.state, bench.places.claude),
             readable=(self._session.directory,),
         )
@@ -150,6 +156,7 @@ class Assembly:
             self._policy,
             self._system,
             max_tokens=endpoint.max_tokens,
+            most_tokens=endpoint.most_tokens,
             extra=endpoint.extra,
         )
         meter = Meter(events, settings.own.prices, endpoint.window)
@@ -212,12 +219,13 @@ class Assembly:
         if known != self._conversation.read_files:
             self._conversation.append("files", {"read": known})
         before = self._bench.memory
-        for outcome in outcomes:
-            for path in self._paths_read(outcome):
-                self._bench.memory = memory_for(self._bench.memory, path)
+        paths = [path for outcome in outcomes for path in self._paths_read(outcome)]
+        for path in paths:
+            self._bench.memory = memory_for(self._bench.memory, path)
         new = self._bench.memory.files[len(before.files) :]
         if new:
-            self._conversation.append("context", {"content": "\n\n".join(memory_text(file) for file in new)})
+            content = "\n\n".join(memory_text(file) for file in new)
+            self._conversation.append("context", {"content": content, "read": [str(path) for path in paths]})
         for text in self._bench.memory.notices[len(before.notices) :]:
             self._events.emit(Notice(text))
 
@@ -293,11 +301,21 @@ def _rules_of(options: Options, start: Path) -> tuple[RuleText, ...]:
     )
 
 
-def _check_bypass(bench: Workbench) -> None:
-    refusal = bypass_refusal(
-        disabled=bench.settings.disable_bypass,
-        user_id=os.geteuid(),
-        sandboxed=in_sandbox(bench.environment),
-    )
-    if refusal is not None:
-        raise UsageError(refusal)
+def check_mode(options: Options, settings: Settings, environment: Mapping[str, str]) -> None:
+    """Raise UsageError for a mode that does not exist or may not be entered, before anything is made."""
+    for named in (options.mode, settings.default_mode):
+        try:
+            parse_mode(named or "default")
+        except ValueError as error:
+            raise UsageError(f"{error} Nothing was started.") from None
+    if wants_bypass(options):
+        refusal = bypass_refusal(
+            disabled=settings.disable_bypass, user_id=os.geteuid(), sandboxed=in_sandbox(environment)
+        )
+        if refusal is not None:
+            raise UsageError(refusal)
+
+
+def wants_bypass(options: Options) -> bool:
+    """True where the command line enables bypassPermissions."""
+    return options.skip_permissions or options.mode == "bypassPermissions"

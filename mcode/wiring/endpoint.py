@@ -41,6 +41,8 @@ class Endpoint:
     model: str
     window: int = WINDOW
     max_tokens: int = ANSWER
+    most_tokens: int = 4 * ANSWER
+    """Output tokens that an answer may be given after one was cut."""
     calls_on_end_turn: bool = False
     extra: JsonObject = field(default_factory=dict)
     credential: str = "none"
@@ -89,6 +91,7 @@ async def choose_endpoint(
         model=model,
         window=settings.own.window or window or WINDOW,
         max_tokens=settings.own.max_tokens or min(max_tokens or ANSWER, ANSWER),
+        most_tokens=max_tokens or 4 * ANSWER,
         calls_on_end_turn=profile.calls_on_end_turn,
         extra=dict(profile.extra_body),
         credential=credential.source if credential else "none",

@@ -18,7 +18,7 @@ from mcode.errors import UsageError
 from mcode.events import Notice
 from mcode.masking import Masker
 from mcode.session.store import SessionStore
-from mcode.wiring.assembly import Assembly
+from mcode.wiring.assembly import Assembly, check_mode
 from mcode.wiring.endpoint import choose_endpoint
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ async def prepare(options: Options, *, interactive: bool) -> Workbench:
     places = find_places(environment)
     start = working_directory()
     settings = load_settings(places, start, flag=options.settings, sources=options.setting_sources)
+    check_mode(options, settings, environment)
     endpoint = await choose_endpoint(options, settings, places, environment, interactive=interactive)
     masker = Masker({**environment, **settings.env, **settings.own_env}, keys=endpoint.secrets)
     return Workbench(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcode.agent.replies import CONTINUATIONS
 from mcode.agent.turn import STOP_HOOK_LIMIT
+from mcode.call import FailureKind, Status
 from mcode.events import ApprovalRequested, AssistantMessage, Notice, QueueChanged, TurnFinished, TurnStarted
 from mcode.wiring.options import Options
 from tests.stage import stage, turns, use
@@ -205,3 +206,127 @@ async def test_nobody_is_asked_about_a_change_that_must_fail(tmp_path: Path) -> 
         await here.say("overwrite it")
         assert here.of(ApprovalRequested) == []
         assert "has not been read" in here.result().text
+
+
+async def test_what_was_not_typed_mentions_nothing_and_secrets_are_asked_about(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/README").write_text("see @secret.pem\n")
+    (tmp_path / "project/secret.pem").write_text("the private words\n")
+    async with stage(tmp_path, turns("One.", "Two.", "Three.")) as here:
+        await here.agent.shell("cat README")
+        await here.agent.submit("piped text: see @secret.pem", typed=False)
+        await here.say("see @secret.pem")  # typed or pasted: asked about, and here is nobody to ask
+        assert "the private words" not in str(here.client.requests)
+        assert here.result().status is Status.DENIED
+
+
+async def test_an_endpoint_that_refuses_more_room_does_not_lock_the_session(tmp_path: Path) -> None:
+    cut = {"text": "half", "stop_reason": "max_tokens"}
+    refused = {"error": {"status": 400, "type": "invalid_request_error", "message": "max_tokens: too large"}}
+    async with stage(tmp_path, turns(cut, refused, "Fine.")) as here:
+        assert (await here.say("write")).reason == "error"
+        assert (await here.say("go on")).text == "Fine."
+        rooms = [body["max_tokens"] for body in here.client.requests]
+        assert rooms == [rooms[0], 2 * rooms[0], rooms[0]]
+
+
+async def test_the_settings_choose_plan_mode_and_a_resumed_session_does_not_keep_it(tmp_path: Path) -> None:
+    settings = {"permissions": {"defaultMode": "plan"}}
+    async with stage(tmp_path, turns("x"), settings=settings) as here:
+        assert here.agent.mode == "plan"
+        await here.say("hello")
+        session = here.agent.session.id
+    async with stage(tmp_path, turns("x"), source="resume", reference=session) as here:
+        assert here.agent.mode == "default"
+
+
+async def test_a_resumed_session_keeps_the_model_and_the_mode_of_its_flags(tmp_path: Path) -> None:
+    options = Options(model="chosen", mode="acceptEdits")
+    async with stage(tmp_path, turns("x"), options=options) as here:
+        await here.say("hello")
+        session = here.agent.session.id
+    async with stage(tmp_path, turns("y"), source="resume", reference=session) as here:
+        assert (here.agent.model, here.agent.mode) == ("chosen", "acceptEdits")
+        await here.say("again")
+        assert [record["type"] for record in here.journal].count("prefix") == 1
+
+
+async def test_an_interrupt_before_the_first_word_leaves_what_was_sent_as_it_was(tmp_path: Path) -> None:
+    slow = {"text": "late", "delay": 30}
+    async with stage(tmp_path, turns(slow, "Now.")) as here:
+        turn = asyncio.ensure_future(here.say("one"))
+        while not here.client.requests:
+            await asyncio.sleep(0.01)
+        here.agent.interrupt()
+        assert (await turn).reason == "interrupted"
+        assert (await here.say("two")).text == "Now."
+    # leaving the block has checked that the second request extends the first
+
+
+async def test_an_error_inside_mcode_costs_one_call_and_not_the_session(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/a.txt").write_text("x")
+    async with stage(tmp_path, turns(use("Read", file_path="a.txt"), "Going on.")) as here:
+        tool = here.agent.catalog.find("Read")
+
+        async def explode(*_: object) -> None:
+            raise ZeroDivisionError("a bug in a preview")
+
+        object.__setattr__(tool, "preview", explode)
+        assert (await here.say("go")).text == "Going on."
+        assert here.result().failure is FailureKind.INTERNAL
+        assert "Nothing was done" in here.result().text
+
+
+async def test_s_11_a_call_that_had_ended_keeps_its_result_when_its_hook_is_interrupted(
+    tmp_path: Path,
+) -> None:
+    hook = {"type": "command", "command": "sleep 30"}
+    settings = {
+        "permissions": {"defaultMode": "acceptEdits"},
+        "hooks": {"PostToolUse": [{"matcher": "Write", "hooks": [hook]}]},
+    }
+    script = turns(use("Write", file_path="a.txt", content="x"), "After.")
+    async with stage(tmp_path, script, settings=settings) as here:
+        turn = asyncio.ensure_future(here.say("go"))
+        while not (here.project / "a.txt").exists():
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.3)
+        here.agent.interrupt()
+        await turn
+        assert here.result().status is Status.OK
+
+
+async def test_a_refused_message_that_joined_another_is_taken_out_alone(tmp_path: Path) -> None:
+    settings = {"respondToBashCommands": False}
+    refusal = {"blocks": [], "stop_reason": "refusal"}
+    async with stage(tmp_path, turns(refusal, "Fine."), settings=settings) as here:
+        await here.agent.shell("echo kept")
+        await here.say("something bad")
+        await here.say("something good")
+        sent = str(here.client.requests[1]["messages"])
+        assert "echo kept" in sent
+        assert "something bad" not in sent
+        here.client.requests.clear()  # taken out on purpose
+
+
+async def test_what_a_stop_hook_says_is_the_end_of_the_turn(tmp_path: Path) -> None:
+    answer = '{"continue": false, "stopReason": "lunch"}'
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": f"echo '{answer}'"}]}]}}
+    async with stage(tmp_path, turns("Done."), settings=settings) as here:
+        finished = await here.say("go")
+        assert (finished.reason, finished.text) == ("stopped", "lunch")
+
+
+async def test_instruction_files_are_not_brought_in_again_after_a_resume(tmp_path: Path) -> None:
+    lib = tmp_path / "project/lib"
+    lib.mkdir(parents=True)
+    (lib / "AGENTS.md").write_text("Here use blanks.")
+    (lib / "a.txt").write_text("x")
+    async with stage(tmp_path, turns(use("Read", "r1", file_path="lib/a.txt"), "So.")) as here:
+        await here.say("look")
+        session = here.agent.session.id
+    script = turns(use("Read", "r2", file_path="lib/a.txt"), "So again.")
+    async with stage(tmp_path, script, source="resume", reference=session) as here:
+        await here.say("look again")
+        assert str(here.client.requests[1]["messages"]).count("Here use blanks.") == 1
