@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import os
+from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mcode.builtins.refusal import RefusalError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mcode.tool import Workspace
 
-JUDGED_LIMIT = 1_000
-"""Paths whose judgement is remembered; older ones are dropped (calls that were judged and never ran)."""
+JUDGED_LIMIT = 100
+"""Paths whose judgement one task remembers; a call is one task and names one path, hooks may change it."""
 
 _TRIES = 3
 _NOWHERE = Path("/dev/null/unresolved")
 """Stands for the target of a path that could not be resolved; no path leads there, so `take` refuses."""
+
+_judged: ContextVar[Mapping[Path, Path]] = ContextVar("judged", default=MappingProxyType({}))
+"""Where each path led when the present task judged it last."""
 
 
 def longest_path() -> int:
@@ -102,10 +109,11 @@ class Targets:
     A symlink can change between the judgement and the use. `judge` therefore lists the place itself among the
     paths to be judged, and `take` refuses if the path leads elsewhere by now; from there on, files are only
     opened step by step without following links (`handles`).
-    """
 
-    def __init__(self) -> None:
-        self._judged: dict[Path, set[Path]] = {}
+    A call is judged and run in one task, and calls at the same time in different ones. So the judgement is
+    kept in the task's context: no other call for the same path can use it up or put its own in the place of
+    it, and that of a call which never runs goes with its task.
+    """
 
     def judge(self, path: Path) -> tuple[Path, ...]:
         """The path and, if it differs, the place it leads to: both are to be judged."""
@@ -113,16 +121,21 @@ class Targets:
             target = resolve(path)
         except RefusalError:
             target = _NOWHERE
-        self._judged.setdefault(path, set()).add(target)
-        if len(self._judged) > JUDGED_LIMIT:
-            del self._judged[next(iter(self._judged))]
+        # A new mapping each time: tasks that were started from this one share the old one.
+        before = [(known, place) for known, place in _judged.get().items() if known != path]
+        _judged.set({**dict(before[1 - JUDGED_LIMIT :]), path: target})
         return (path,) if target in {path, _NOWHERE} else (path, target)
 
     def take(self, path: Path) -> Path:
-        """The place to act on. Raises RefusalError if the path led elsewhere when it was judged."""
-        judged = self._judged.pop(path, None)
+        """The place to act on. Raises RefusalError if the path led elsewhere when this task judged it last."""
+        judged = _judged.get().get(path)
         target = resolve(path)
-        if judged is not None and judged != {target}:
+        if judged is None:
+            raise RefusalError(
+                f"{path} was never judged for this call, so nothing was done with it. That is a fault of mcode's; "
+                "repeating the call does not help."
+            )
+        if judged != target:
             raise RefusalError(
                 f"{path} now leads to {target}, which is not where it led when this call was judged: a symbolic "
                 "link in the path has changed. Nothing was done. Repeat the call if the link is as it should be."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from mcode.builtins.handles import Snapshot
+    from mcode.tool import ToolResult
     from tests.builtins.conftest import Session
 
 KILLS = int(os.environ.get("MCODE_TEST_KILLS", "40"))
@@ -238,6 +240,66 @@ async def test_f_04_a_link_changed_between_judgement_and_use_is_refused(
     assert result.failure is not None
     assert "not where it led when this call was judged" in result.text
     assert names_in(outside) == []
+
+
+async def test_f_04_of_two_calls_judged_for_one_path_neither_follows_a_link_changed_since(
+    session: Session, outside: Path
+) -> None:
+    inside, link = session.directory / "inside", session.directory / "link"
+    inside.mkdir()
+    link.symlink_to(inside)
+    tool, judged, flipped = Write(session.files), asyncio.Barrier(3), asyncio.Event()
+
+    async def write(content: str) -> ToolResult:
+        arguments = tool.normalise({"file_path": "link/f", "content": content}, session.workspace)
+        tool.access(arguments, session.workspace)
+        await judged.wait()
+        if content == "second":
+            await flipped.wait()
+        return await tool.run(arguments, session.services)
+
+    first, second = asyncio.create_task(write("first")), asyncio.create_task(write("second"))
+    await judged.wait()
+    assert (await first).failure is None
+    link.unlink()
+    link.symlink_to(outside)
+    flipped.set()
+    result = await second
+    assert result.failure is not None
+    assert "not where it led when this call was judged" in result.text
+    assert (inside / "f").read_text() == "first"
+    assert names_in(outside) == []
+
+
+async def test_f_04_the_judgement_of_another_call_does_not_count(session: Session, outside: Path) -> None:
+    inside, link = session.directory / "inside", session.directory / "link"
+    inside.mkdir()
+    link.symlink_to(inside)
+    tool = Write(session.files)
+    arguments = tool.normalise({"file_path": "link/f", "content": "x"}, session.workspace)
+    tool.access(arguments, session.workspace)
+    link.unlink()
+    link.symlink_to(outside)
+
+    async def judge_only() -> None:
+        assert tool.access(arguments, session.workspace).writes == (link / "f", outside / "f")
+
+    await asyncio.create_task(judge_only())
+    assert (await tool.run(arguments, session.services)).failure is not None
+    assert names_in(outside) == []
+
+
+async def test_f_04_a_call_that_was_judged_and_never_ran_stands_in_no_ones_way(
+    session: Session, outside: Path
+) -> None:
+    inside, link = session.directory / "inside", session.directory / "link"
+    inside.mkdir()
+    link.symlink_to(outside)
+    session.files.targets.judge(link / "f")
+    link.unlink()
+    link.symlink_to(inside)
+    assert (await session.write("link/f", "x")).failure is None
+    assert (inside / "f").read_text() == "x"
 
 
 async def test_f_04_a_link_to_outside_that_was_judged_so_is_followed(session: Session, outside: Path) -> None:
