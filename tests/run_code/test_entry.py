@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from mcode.run_code.program_text import ProgramText
 
 if TYPE_CHECKING:
@@ -67,15 +65,16 @@ async def test_a_function_as_the_value_is_called_once_and_a_returned_one_is_name
     assert (await place.run("class Shape {}\nShape")).value == "[function Shape]"
 
 
-@pytest.mark.parametrize("around", ["```js\n{}\n```", "\n```javascript\n{}\n```\n", "```\n{}```", "\ufeff{}"])
-async def test_a_fence_or_a_byte_order_mark_around_a_program_is_taken_off(
-    place: Workplace, around: str
-) -> None:
-    code = around.replace("{}", "const a = 1;\na + boom")
-    ran = await place.run(code)
-    assert "ReferenceError: boom is not defined" in ran.text
-    line = next(number for number, text in enumerate(code.split("\n"), 1) if "boom" in text)
-    assert f"at line {line}, column 5:" in ran.text
+AROUND = ("```js\n{}\n```", "\n```javascript\n{}\n```\n", "```\n{}```", "\ufeff{}")
+
+
+async def test_a_fence_or_a_byte_order_mark_around_a_program_is_taken_off(place: Workplace) -> None:
+    for around in AROUND:
+        code = around.replace("{}", "const a = 1;\na + boom")
+        ran = await place.run(code)
+        assert "ReferenceError: boom is not defined" in ran.text, code
+        line = next(number for number, text in enumerate(code.split("\n"), 1) if "boom" in text)
+        assert f"at line {line}, column 5:" in ran.text
 
 
 CLOSING = (
@@ -89,11 +88,11 @@ CLOSING = (
 )
 
 
-@pytest.mark.parametrize("code", CLOSING)
-async def test_text_that_closes_the_wrapper_is_a_syntax_error(place: Workplace, code: str) -> None:
-    ran = await place.run(code)
-    assert ran.status == "syntax"
-    assert "nothing of the program ran" in ran.text
+async def test_text_that_closes_the_wrapper_is_a_syntax_error(place: Workplace) -> None:
+    for code in CLOSING:
+        ran = await place.run(code)
+        assert ran.status == "syntax", code
+        assert "nothing of the program ran" in ran.text
 
 
 async def test_places_of_errors_are_those_of_the_models_own_text(place: Workplace) -> None:
@@ -132,27 +131,27 @@ async def test_an_error_tells_from_where_its_function_was_called(place: Workplac
     assert "10000" not in ran.text
 
 
-@pytest.mark.parametrize("code", ["foo(1, [", "const s = {\n  a: 1,\n", "if (true) {\n  x();"])
-async def test_a_text_that_ends_too_early_is_called_that(place: Workplace, code: str) -> None:
-    ran = await place.run(code)
-    last = code.rstrip().count("\n") + 1
-    assert f"The text ends too early, after line {last}" in ran.text
+async def test_a_text_that_ends_too_early_is_called_that(place: Workplace) -> None:
+    for code in ("foo(1, [", "const s = {\n  a: 1,\n", "if (true) {\n  x();"):
+        ran = await place.run(code)
+        last = code.rstrip().count("\n") + 1
+        assert f"The text ends too early, after line {last}" in ran.text
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "const names: string[] = [];",
-        "interface Row { a: number }\nconst r = 1;",
-        "function f(a: string, b?: number) { return a }",
-        "const f = async (x): Promise<void> => {}",
-        "const x = y as any;",
-    ],
+TYPESCRIPT = (
+    "const names: string[] = [];",
+    "interface Row { a: number }\nconst r = 1;",
+    "function f(a: string, b?: number) { return a }",
+    "const f = async (x): Promise<void> => {}",
+    "const x = y as any;",
 )
-async def test_typescript_is_named_as_such(place: Workplace, code: str) -> None:
-    ran = await place.run(code)
-    assert ran.status == "syntax"
-    assert "plain JavaScript: leave the TypeScript types out" in ran.text
+
+
+async def test_typescript_is_named_as_such(place: Workplace) -> None:
+    for code in TYPESCRIPT:
+        ran = await place.run(code)
+        assert ran.status == "syntax", code
+        assert "plain JavaScript: leave the TypeScript types out" in ran.text, code
 
 
 async def test_what_is_absent_is_answered_with_what_there_is(place: Workplace) -> None:

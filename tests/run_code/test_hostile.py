@@ -30,7 +30,7 @@ async def ends(place: Workplace, code: str, *statuses: str) -> Ran:
     """Run a program that must end in one of these ways, soon, and the next one after it."""
     began = time.monotonic()
     ran = await asyncio.wait_for(place.run(code), 30)
-    assert ran.status in statuses, ran.text
+    assert ran.status in statuses, (code, ran.text)
     assert ran.audit[-1]["cpu_ms"] <= 1000 * (QUICK.cpu + QUICK.cpu_grace) + 500
     assert "internal error" not in ran.text
     assert time.monotonic() - began < 20
@@ -47,10 +47,10 @@ SPINNING = (
 )
 
 
-@pytest.mark.parametrize("code", SPINNING)
-async def test_23_a_program_that_spins_ends_at_the_cpu_limit(place: Workplace, code: str) -> None:
-    ran = await ends(place, code, "cpu_limit", "memory_limit")
-    assert "limit of 0.15 s of CPU time" in ran.text or "limit of 48 MB of memory" in ran.text
+async def test_23_a_program_that_spins_ends_at_the_cpu_limit_and_the_next_one_runs(place: Workplace) -> None:
+    for code in SPINNING:
+        ran = await ends(place, code, "cpu_limit", "memory_limit")
+        assert "limit of 0.15 s of CPU time" in ran.text or "limit of 48 MB of memory" in ran.text
     assert (await place.run("1 + 1")).value == "2"
 
 
@@ -82,45 +82,47 @@ async def test_24_built_ins_that_never_end_are_killed_and_the_loop_goes_on(
     assert sorted(gaps)[len(gaps) // 2] < 0.05
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "const a = []; while (true) a.push(new Array(1000).fill(a.length))",
-        "const a = []; while (true) a.push('x'.repeat(100000) + a.length)",
-        "'x'.repeat(1e9)",
-        "'x'.repeat(1 << 29)",
-        "new ArrayBuffer(1e12)",
-        "let a = []; for (let i = 0; i < 1e6; i++) a = [a]; a",
-        "const all = []; for (let i = 0; i < 1e6; i++) all.push(new Promise(() => {})); await Promise.all(all)",
-    ],
+EATING = (
+    "const a = []; while (true) a.push(new Array(1000).fill(a.length))",
+    "const a = []; while (true) a.push('x'.repeat(100000) + a.length)",
+    "'x'.repeat(1e9)",
+    "'x'.repeat(1 << 29)",
+    "new ArrayBuffer(1e12)",
+    "let a = []; for (let i = 0; i < 1e6; i++) a = [a]; a",
+    "const all = []; for (let i = 0; i < 1e6; i++) all.push(new Promise(() => {})); await Promise.all(all)",
 )
-async def test_25_memory_that_runs_out_ends_the_program_and_costs_the_agent_nothing(
-    place: Workplace, code: str
-) -> None:
+
+
+async def test_25_memory_that_runs_out_ends_the_program_and_costs_the_agent_nothing(place: Workplace) -> None:
     place.limits = replace(QUICK, cpu=2.0)
+    await place.run("1")
     before = peak_of_this_process()
-    ran = await asyncio.wait_for(place.run(code), 30)
-    assert ran.status in {"memory_limit", "exception", "cpu_limit"}, ran.text
+    for code in EATING:
+        ran = await asyncio.wait_for(place.run(code), 30)
+        assert ran.status in {"memory_limit", "exception", "cpu_limit"}, (code, ran.text)
     assert peak_of_this_process() - before < 64 * MEGA
     assert (await place.run("1 + 1")).value == "2"
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "(function f() { f() })()",
-        "const f = async () => { await f() }; await f()",
-        "const f = () => [1].map(f); f()",
-        "JSON.parse('['.repeat(1e6))",
-        "eval('('.repeat(1e5) + ')'.repeat(1e5))",
-        "let o = {}; for (let i = 0; i < 1e5; i++) o = {o}; JSON.stringify(o)",
-        "[".replace("[", "") + "(" * 20_000 + ")" * 20_000,
-        "new Proxy({}, {get(t, k, r) { return r[k] }}).x",
-    ],
+DEEP = (
+    "(function f() { f() })()",
+    "const f = async () => { await f() }; await f()",
+    "const f = () => [1].map(f); f()",
+    "JSON.parse('['.repeat(1e6))",
+    "eval('('.repeat(1e5) + ')'.repeat(1e5))",
+    "let o = {}; for (let i = 0; i < 1e5; i++) o = {o}; JSON.stringify(o)",
+    "(" * 20_000 + ")" * 20_000,
+    "new Proxy({}, {get(t, k, r) { return r[k] }}).x",
 )
-async def test_26_depth_without_end_is_an_error_of_the_program(place: Workplace, code: str) -> None:
-    ran = await asyncio.wait_for(place.run(code), 30)
-    assert ran.status in {"exception", "syntax", "cpu_limit", "memory_limit", "worker_died"}, ran.text
+
+
+async def test_26_depth_without_end_is_an_error_of_the_program(place: Workplace) -> None:
+    for code in DEEP:
+        ran = await asyncio.wait_for(place.run(code), 30)
+        assert ran.status in {"exception", "syntax", "cpu_limit", "memory_limit", "worker_died"}, (
+            code,
+            ran.text,
+        )
     assert (await place.run("1 + 1")).value == "2"
 
 
@@ -158,11 +160,10 @@ THROWN = {
 }
 
 
-@pytest.mark.parametrize("code", THROWN)
-async def test_27_whatever_is_thrown_or_returned_is_described(place: Workplace, code: str) -> None:
-    status, words = THROWN[code]
-    ran = await ends(place, code, status)
-    assert words in ran.text
+async def test_27_whatever_is_thrown_or_returned_is_described(place: Workplace) -> None:
+    for code, (status, words) in THROWN.items():
+        ran = await ends(place, code, status)
+        assert words in ran.text, code
 
 
 TAMPERING = (
@@ -179,27 +180,23 @@ TAMPERING = (
 )
 
 
-@pytest.mark.parametrize("tampering", TAMPERING)
-async def test_28_changes_to_the_language_reach_neither_calls_nor_the_agent(
-    place: Workplace, tampering: str
-) -> None:
+async def test_28_changes_to_the_language_reach_neither_calls_nor_the_agent(place: Workplace) -> None:
     place.tool("Write", lambda arguments: {"got": arguments}, reads=False)
-    ran = await asyncio.wait_for(
-        place.run(
+    for tampering in TAMPERING:
+        code = (
             f"{tampering};\nconst r = await tools.Write({{a: 1}});\nconsole.log('x');\nreturn r.value.got.a"
-        ),
-        30,
-    )
-    if "toJSON" in tampering:  # then the argument is no object any more, and the gate hears of it
-        assert [(call.arguments, call.fault) for call in place.calls] == [
-            ({}, "expected one object argument")
-        ]
-    else:
-        assert [(call.arguments, call.fault) for call in place.calls] == [({"a": 1}, None)]
-    assert [(call["tool"], call["index"]) for call in ran.calls] == [("Write", 1)]
-    assert ran.status in {"ok", "stalled", "exception"}, ran.text
-    if ran.status == "ok":
-        assert ran.text == "ok: 1 call\n\n1\n\nConsole:\nx", ran.text
+        )
+        ran = await asyncio.wait_for(place.run(code), 30)
+        call = place.calls[-1]
+        if "toJSON" in tampering:  # then the argument is no object any more, and the gate hears of it
+            assert (call.arguments, call.fault) == ({}, "expected one object argument")
+        else:
+            assert (call.arguments, call.fault) == ({"a": 1}, None), tampering
+        assert [(each["tool"], each["index"]) for each in ran.calls] == [("Write", 1)], tampering
+        assert ran.status in {"ok", "stalled", "exception"}, (tampering, ran.text)
+        if ran.status == "ok":
+            assert ran.text == "ok: 1 call\n\n1\n\nConsole:\nx", (tampering, ran.text)
+    assert len(place.calls) == len(TAMPERING)
     assert (await place.run("1 + 1")).value == "2"
 
 
