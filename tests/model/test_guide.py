@@ -312,3 +312,24 @@ async def test_the_guide_names_itself_and_its_one_model() -> None:
     assert (model.id, model.window) == (MODEL, 200_000)
     assert "a fixed script, not a model" in WELCOME
     assert "\n" not in WELCOME
+
+
+async def test_a_greeting_in_the_middle_of_the_tour_is_answered_with_where_we_are() -> None:
+    session = await at_step(3)
+    words = await session.say("hello")
+    assert "We have had step 2 of 6, reading a file." in words
+    assert words.endswith("Type `next` to go on.")
+    assert "Step 3 of 6" in await session.say("next")
+
+
+async def test_after_the_end_of_the_tour_no_answer_asks_for_the_next_step() -> None:
+    session = await at_step(6)
+    await session.say("next")
+    await session.give("(no output)")
+    for asked in ("hello", "context", "what is this?", "next", "help"):
+        words = await session.say(asked)
+        assert "Type `next`" not in words
+        assert "`next`: go on" not in words
+    assert "at its end" in await session.say("hello")
+    await session.say("start over")
+    assert "Type `next`" in await session.give(LISTING)

@@ -11,11 +11,11 @@ import re
 
 from mcode.model.client import ModelInfo
 from mcode.model.guide import words
-from mcode.model.guide.flow import Flow
+from mcode.model.guide.flow import GO_ON, Flow
 from mcode.model.guide.history import STEPS, is_first_answer, step_reached
 from mcode.model.guide.intents import find_intent, summary
 from mcode.model.guide.reading import was_denied
-from mcode.model.guide.tour import take_step
+from mcode.model.guide.tour import TITLES, take_step
 from mcode.model.guide.words import WELCOME
 from mcode.model.script import Reply, RequestView, Script, reply
 from mcode.model.scripted import ScriptedClient
@@ -31,6 +31,9 @@ PACE = 0.008
 _NEXT = re.compile(
     r"\A\W*(next( step)?|continue|go( on)?|more|ok(ay)?|yes|y|sure|proceed|start|begin|(start )?(the )?tour)\W*\Z",
     re.IGNORECASE,
+)
+_HELLO = re.compile(
+    r"\A\W*(hello|hi|hey|good (morning|afternoon|evening|day))( again| there)?\W*\Z", re.IGNORECASE
 )
 _AGAIN = re.compile(r"\A\W*(again|repeat|once more|back)\W*\Z", re.IGNORECASE)
 _ANEW = re.compile(r"\A\W*(start over|from the (start|beginning)|restart|begin anew)\W*\Z", re.IGNORECASE)
@@ -66,6 +69,8 @@ def _known_phrase(view: RequestView) -> Reply | None:
         reached = step_reached(view)
         if _NEXT.match(part):
             return take_step(flow, reached + 1) if reached < STEPS else flow.say(words.OVER + words.MENU)
+        if _HELLO.match(part) and view.turns > 1:
+            return flow.say(_where_we_are(reached))
         if _AGAIN.match(part):
             return take_step(flow, max(reached, 1))
         if _ANEW.match(part):
@@ -75,6 +80,15 @@ def _known_phrase(view: RequestView) -> Reply | None:
             found, match = intent
             return found(flow, match)
     return None
+
+
+def _where_we_are(reached: int) -> str:
+    """What a greeting in the middle of the session is answered with."""
+    if reached >= STEPS:
+        return f"{words.HELLO_AGAIN} {words.OVER}{words.MENU}"
+    if not reached:
+        return f"{words.HELLO_AGAIN} The tour has not begun yet.{GO_ON}"
+    return f"{words.HELLO_AGAIN} We have had step {reached} of {STEPS}, {TITLES[reached - 1]}.{GO_ON}"
 
 
 def _acknowledgement(view: RequestView) -> str:

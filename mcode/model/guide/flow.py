@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.model.guide.history import STEPS, step_reached
 from mcode.model.guide.reading import reason_of, total_of, was_denied, was_stopped
+from mcode.model.guide.words import ON_TOUR, TOUR_ENDED
 from mcode.model.script import Reply, reply, use
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class Flow:
 
     def say(self, words: str) -> Reply:
         """Say something; the turn ends with it."""
+        if not self.heading and step_reached(self.view) >= STEPS:
+            words = words.removesuffix(GO_ON).replace(ON_TOUR, TOUR_ENDED)
         if self.view.turns == 1 and not self.begins:
             # A run that shows only the last words, as `-p` does, has not shown the introduction.
             words = f"{words}\n\n{SIGNATURE}"

@@ -129,7 +129,7 @@ def _changes(flow: Flow, _: re.Match[str]) -> Reply:
         return flow.say(f"{said} No harm done, and this is what it said:\n\n> {reason_of(flow.last)}{GO_ON}")
     changed = [line for line in flow.last.text.splitlines() if line.strip() and not line.startswith("## ")]
     said = f"git names {plural(len(changed), 'changed file')}." if changed else "git names no changed file."
-    return flow.say(f"{said} The lines are on the card above.{GO_ON}")
+    return flow.say(f"{said} Its lines stand under the call above.{GO_ON}")
 
 
 def _edit(flow: Flow, _: re.Match[str]) -> Reply:

@@ -14,10 +14,15 @@ INTRODUCTION = (
     "real tools, real questions to you, and a real session file."
 )
 
-MENU = """\
+HELLO_AGAIN = "Hello again; still me, the script."
+
+ON_TOUR = "- `next`: go on with the tour (six short steps); `again` repeats a step, `start over` begins anew"
+TOUR_ENDED = "- `start over`: the tour from its beginning; `again` repeats its last step"
+
+MENU = f"""\
 I can do these, and nothing else:
 
-- `next`: go on with the tour (six short steps); `again` repeats a step, `start over` begins anew
+{ON_TOUR}
 - `find the TODOs`: search the files here
 - `how many lines per language`: count, and say how it was counted
 - `show me an edit`: change one line of a scratch file, with your approval
