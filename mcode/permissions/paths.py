@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mcode.config.repository import git_places
 from mcode.permissions.path_names import protected_part, secret_part
 from mcode.permissions.resolve import identity, is_directory, is_file, locate, parents, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from mcode.permissions.resolve import Place
     from mcode.tool import Workspace
-
-_HOOKS_PATH = re.compile(r"^\s*hookspath\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
-_GIT_FILE_LIMIT = 1_000_000
 
 
 class PathPolicy:
@@ -31,7 +28,7 @@ class PathPolicy:
         self.workspace = workspace
         self._own = tuple(str(path.resolve()) for path in own)
         self._readable = tuple(str(path.resolve()) for path in readable)
-        self._git = frozenset(found for root in workspace.roots for found in _git_directories(root))
+        self._git = frozenset(str(found) for root in workspace.roots for found in git_places(root))
 
     def locate(self, path: Path | str, directory: Path | None = None) -> Place:
         """Resolve a path, seen from `directory` (the workspace's current one) where it is relative."""
@@ -106,37 +103,3 @@ def _within(path: str, base: str) -> bool:
 
 def _is_git_directory(path: str) -> bool:
     return is_file(f"{path}/HEAD") and is_directory(f"{path}/objects") and is_directory(f"{path}/refs")
-
-
-def _git_directories(root: Path) -> tuple[str, ...]:
-    """The git directory that serves `root`, wherever it lies, and the hooks directory that it names."""
-    for parent in (root, *root.parents):
-        entry = parent / ".git"
-        if is_directory(str(entry)):
-            return _with_hooks(entry.resolve(), parent)
-        if is_file(str(entry)):
-            named = _read(entry).partition("gitdir:")[2].strip()
-            return _with_hooks((parent / named).resolve(), parent) if named else ()
-    return ()
-
-
-def _with_hooks(directory: Path, top: Path) -> tuple[str, ...]:
-    found = [str(directory)]
-    common = _read(directory / "commondir").strip()
-    if common:
-        directory = (directory / common).resolve()
-        found.append(str(directory))
-    for named in _HOOKS_PATH.findall(_read(directory / "config")):
-        hooks = Path(named.strip('"')).expanduser()
-        found.append(str((top / hooks).resolve()))
-    return tuple(found)
-
-
-def _read(path: Path) -> str:
-    """A small text file of git's; empty where it is missing, too large or not readable."""
-    try:
-        if path.stat().st_size > _GIT_FILE_LIMIT:
-            return ""
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
