@@ -53,13 +53,6 @@ class RequestStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamEvent:
-    """One raw event of the Messages stream, for `--include-partial-messages`."""
-
-    event: JsonObject
-
-
-@dataclass(frozen=True, slots=True)
 class TextDelta:
     text: str
 
@@ -253,7 +246,6 @@ Event: TypeAlias = (
     | TurnStarted
     | TurnFinished
     | RequestStarted
-    | StreamEvent
     | TextDelta
     | ThinkingDelta
     | AnswerSuperseded

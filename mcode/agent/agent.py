@@ -61,6 +61,8 @@ class Parts:
     loop: TurnLoop
     notices: Sequence[Notice]
     """What the user is told when the session starts."""
+    neighbours: Callable[[], Sequence[Notice]]
+    """What is new of other sessions in this folder; asked at each turn."""
     prepare: Callable[[], Awaitable[None]]
     """Loads and tidies what must be ready before the first call."""
     shutdown: Callable[[], Awaitable[None]]
@@ -133,11 +135,6 @@ class Agent:
     def busy(self) -> bool:
         """True while a turn runs."""
         return self._task is not None
-
-    @property
-    def last_request(self) -> JsonObject | None:
-        """The body of the last request, as it was sent."""
-        return self._parts.caller.last_body
 
     def listen_to_stream(self, receive: Callable[[JsonObject], None]) -> None:
         """Hand every raw event of the model's stream to `receive`."""
@@ -277,6 +274,8 @@ class Agent:
     async def _run_turn(self, queued: _Queued) -> TurnFinished:
         turn, text = self._parts.conversation.turn + 1, queued.text
         self._interrupted = False
+        for notice in self._parts.neighbours():
+            self.events.emit(notice)
         try:
             mentioned = await self._read_mentioned(text, turn) if queued.typed else []
             notes = self._preamble()

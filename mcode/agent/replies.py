@@ -74,8 +74,6 @@ class ModelCaller:
     """The endpoint's profile: complete calls count although the stop reason is `end_turn`."""
     raw_events: Callable[[JsonObject], None] | None = None
     """Receives each raw stream event, where somebody wants them."""
-    last_body: JsonObject | None = field(default=None, init=False)
-    """The last request as it was sent."""
     _continued: int = field(default=0, init=False)
     _turn: int = field(default=0, init=False)
     _kept: bool = field(default=False, init=False)
@@ -85,7 +83,6 @@ class ModelCaller:
         if turn != self._turn:
             self._turn, self._continued = turn, 0
         body = self.builder.next(self.model(), self._room)
-        self.last_body = body
         self.meter.sending(self.builder.prefix, self.builder.messages)
         self.events.emit(RequestStarted(turn))
         self._kept = False

@@ -116,7 +116,8 @@ class Pipeline:
         finally:
             self.approved.discard(admitted.call.id)
         journey.result = (result, seconds)
-        outcome = await self._conclude(admitted, result, seconds, before.notes)
+        notes = (*before.notes, *(f"Read as it was meant: {each}." for each in admitted.restorations))
+        outcome = await self._conclude(admitted, result, seconds, notes)
         return replace(outcome, decision=journey.decision, stop_turn=_first(before.stop, outcome.stop_turn))
 
     async def _permit(

@@ -49,6 +49,8 @@ class _Tally:
     """What one turn adds up to."""
 
     began: float = field(default_factory=time.monotonic)
+    stop_reason: str | None = None
+    """Why the model's last message ended, in the words of the protocol."""
     denials: list[JsonObject] = field(default_factory=list["JsonObject"])
 
 
@@ -129,7 +131,7 @@ class HeadlessFrontEnd:
             "usage": usage,
             "modelUsage": {agent.model: usage},
             "permission_denials": self._tally.denials,
-            "stop_reason": finished.reason,
+            "stop_reason": self._tally.stop_reason,
             "session_id": agent.session.id,
             "uuid": str(uuid.uuid4()),
             "mcode": {
@@ -149,6 +151,8 @@ class HeadlessFrontEnd:
         match event:
             case ToolFinished(outcome=outcome):
                 self._note_outcome(outcome)
+            case AssistantMessage(message=message):
+                self._tally.stop_reason = message.get("stop_reason")
             case Notice(text=text, severity=severity) if self._format != "stream-json":
                 if severity != "info" or self._format == "text":
                     self._output.remark(f"mcode: {text}")

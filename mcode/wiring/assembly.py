@@ -190,6 +190,7 @@ class Assembly:
             meter=meter,
             loop=loop,
             notices=(*bench.notices(self._session.id, self._policy.problems), *self._opening),
+            neighbours=lambda: bench.neighbours(self._session.id),
             prepare=self._prepare,
             shutdown=self._shut_down,
         )

@@ -84,6 +84,7 @@ async def choose_endpoint(
     )
     cache = _ModelCache(places.state / "cache" / "models.json", profile.base_url)
     named = options.model or settings.model or own.get("ANTHROPIC_MODEL")
+    named = named or cache.first()
     model, notices = (named, ()) if named else await _first_model(client, cache)
     window, max_tokens = cache.limits_of(model)
     return Endpoint(
@@ -151,6 +152,13 @@ class _ModelCache:
             return known["window"], known["max_tokens"]
         except (OSError, ValueError, LookupError, TypeError):
             return None, None
+
+    def first(self) -> str | None:
+        """The first model of the list as it was last seen; None where the endpoint has not been asked yet."""
+        try:
+            return next(iter(jsontext.parse_object(self._path.read_text("utf-8"))[self._base_url]), None)
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
 
     def keep(self, models: Sequence[ModelInfo]) -> None:
         listed = {info.id: {"window": info.window, "max_tokens": info.max_tokens} for info in models}

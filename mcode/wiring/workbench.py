@@ -48,6 +48,7 @@ class Workbench:
     memory: Memory
     """The instruction files as they were read when the present session was opened."""
     _unsaid: tuple[str, ...] = field(init=False)
+    _neighbours: set[str] = field(default_factory=set[str], init=False)
 
     def __post_init__(self) -> None:
         self._unsaid = self.endpoint.notices
@@ -100,12 +101,18 @@ class Workbench:
             *(Notice(problem.message, problem.severity) for problem in problems),
             *(Notice(text) for text in self.memory.notices),
             *(Notice(text) for text in self._endpoint_notices()),
-            *(
-                Notice(_neighbour(other, holder))
-                for other, holder in self.store.others(session)
-                if holder.process != os.getpid()
-            ),
+            *self.neighbours(session),
         )
+
+    def neighbours(self, session: str) -> tuple[Notice, ...]:
+        """Sessions that other processes have open in this folder, each told once."""
+        new = [
+            (other, holder)
+            for other, holder in self.store.others(session)
+            if holder.process != os.getpid() and other not in self._neighbours
+        ]
+        self._neighbours.update(other for other, _ in new)
+        return tuple(Notice(_neighbour(other, holder)) for other, holder in new)
 
     def _endpoint_notices(self) -> tuple[str, ...]:
         """What the choice of the endpoint has to say, the first time."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 from mcode.agent.replies import CONTINUATIONS
@@ -299,7 +301,7 @@ async def test_s_11_a_call_that_had_ended_keeps_its_result_when_its_hook_is_inte
 
 async def test_a_refused_message_that_joined_another_is_taken_out_alone(tmp_path: Path) -> None:
     settings = {"respondToBashCommands": False}
-    refusal = {"blocks": [], "stop_reason": "refusal"}
+    refusal: dict[str, Any] = {"blocks": [], "stop_reason": "refusal"}
     async with stage(tmp_path, turns(refusal, "Fine."), settings=settings) as here:
         await here.agent.shell("echo kept")
         await here.say("something bad")
@@ -330,3 +332,25 @@ async def test_instruction_files_are_not_brought_in_again_after_a_resume(tmp_pat
     async with stage(tmp_path, script, source="resume", reference=session) as here:
         await here.say("look again")
         assert str(here.client.requests[1]["messages"]).count("Here use blanks.") == 1
+
+
+async def test_j_05_two_sessions_in_one_folder_tell_each_other_once(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("One.", "Two.")) as here:
+        await here.say("one")
+        code = (
+            "import sys, time; from pathlib import Path; from mcode.masking import Masker; "
+            "from mcode.session.store import SessionStore; "
+            "SessionStore(Path(sys.argv[1]), Masker({})).create(); print('open', flush=True); time.sleep(60)"
+        )
+        directory = str(here.agent.session.journal.path.parent)
+        other = subprocess.Popen([sys.executable, "-c", code, directory], stdout=subprocess.PIPE)
+        try:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"open\n"
+            await here.say("two")
+            told = [notice.text for notice in here.of(Notice) if "Another session" in notice.text]
+            assert len(told) == 1
+            assert f"process {other.pid}" in told[0]
+        finally:
+            other.kill()
+            other.wait()

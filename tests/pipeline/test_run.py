@@ -126,6 +126,7 @@ async def test_numeric_text_is_restored_before_the_tool_sees_it(tmp_path: Path) 
     async with stage(tmp_path, turns(use("Read", file_path="a.txt", limit="1"), "One.")) as here:
         await here.say("go")
         assert here.result().call.arguments["limit"] == 1
+        assert "limit: text read as a number" in here.result().text
 
 
 async def test_a_tool_denied_by_a_bare_rule_is_neither_shown_nor_callable(tmp_path: Path) -> None:
