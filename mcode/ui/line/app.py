@@ -28,6 +28,7 @@ from mcode.ui.line.sending import Sending
 from mcode.ui.line.signals import JobControl, callback_faults
 from mcode.ui.line.transcript import Transcript
 from mcode.ui.line.work import Work
+from mcode.ui.line.wrap import wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -180,9 +181,9 @@ class LineApp:
         rows = self.live.rows(self.transcript.tail, width) or [LiveRow("")]
         waiting = self.answering.row()
         if waiting is not None:
-            rows.append(waiting)
+            rows += [replace(waiting, text=row) for row in wrap_words(waiting.text, width)]
         if self.hands.hint:
-            rows.append(LiveRow(f"  {self.hands.hint}", "class:hint"))
+            rows += [LiveRow(row, "class:hint") for row in wrap_words(f"  {self.hands.hint}", width)]
         return rows
 
     def below(self, width: int) -> LiveRow:
@@ -198,7 +199,7 @@ class LineApp:
 
     def _begin(self) -> None:
         """The first frame is about to be drawn."""
-        self.printer.now(greeting_lines(self.context(), self.look, self._remarks))
+        self.printer.now(greeting_lines(self.context(), self.look, self._remarks, self.console.columns()))
         self._attach(self._agent, replay=self._source != "startup")
         self.work.begin(self._start(self._agent, self._source))
         if self._first_message:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcode.commands.tools import resident_summary
 from mcode.text import Kind, clean
+from mcode.ui.line.wrap import wrap_item
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
     from mcode.ui.line.look import Look
 
 
-def greeting_lines(context: CommandContext, look: Look, remarks: Sequence[str]) -> list[str]:
+def greeting_lines(context: CommandContext, look: Look, remarks: Sequence[str], width: int) -> list[str]:
     """Version, directory, model and tools; then the remarks, such as that no key was found."""
     agent = context.agent
     palette = look.palette
     directory = _short(str(agent.workspace.start), str(agent.workspace.home))
-    name = palette.bold(f"mcode {clean(context.around.version, Kind.LINE)}")
+    name = f"mcode {clean(context.around.version, Kind.LINE)}"
     lines = [
         f"{name}   {clean(directory, Kind.LINE)}   {clean(agent.model, Kind.LINE)}   {agent.mode}",
         f"{resident_summary(context)}   /tools and /context show what the model gets",
@@ -27,7 +28,10 @@ def greeting_lines(context: CommandContext, look: Look, remarks: Sequence[str]) 
     ]
     for remark in remarks:
         lines += clean(remark, Kind.BLOCK).split("\n")
-    return [*lines, ""] if look.decorated else lines
+    if not look.decorated:
+        return lines
+    first, *more = [row for line in lines for row in wrap_item(line, width)]
+    return [first.replace(name, palette.bold(name), 1), *more, ""]
 
 
 def _short(directory: str, home: str) -> str:

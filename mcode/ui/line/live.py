@@ -185,6 +185,8 @@ class LiveArea:
         ]
         if len(self.queue) > _QUEUE_ROWS:
             rows.append(LiveRow(f"  +{len(self.queue) - _QUEUE_ROWS}", "class:queue"))
+        if rows and not self.active:  # an interrupt holds what is queued
+            rows.append(LiveRow("  sent before your next message; Up takes it back", "class:queue"))
         return rows
 
 

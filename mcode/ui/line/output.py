@@ -73,9 +73,14 @@ def printed_text(outcome: Outcome) -> str:
     if not data and outcome.status is Status.CANCELLED:
         return outcome.text.partition("\n")[2]  # behind the sentence that says so
     if not data:
-        return _ENDING.sub("", outcome.text)
+        return without_ending(outcome.text)
     streams = (str(data.get(name) or "") for name in ("stdout", "stderr"))
     return "\n".join(stream.rstrip("\n") for stream in streams if stream.strip())
+
+
+def without_ending(text: str) -> str:
+    """The text for the model without the sentence on how the command ended."""
+    return _ENDING.sub("", text)
 
 
 def _data(outcome: Outcome) -> JsonObject:

@@ -28,7 +28,7 @@ from mcode.text import Kind, clean
 from mcode.ui.line.calls import finished_lines, head_line
 from mcode.ui.line.diff import diff_rows, painted
 from mcode.ui.line.live import retry_reason
-from mcode.ui.line.output import printed_text
+from mcode.ui.line.output import printed_text, without_ending
 from mcode.ui.line.stream import LineStream
 from mcode.ui.line.todos import todo_rows, todos_of
 from mcode.ui.line.wrap import wrap_columns, wrap_item, wrap_words
@@ -290,9 +290,9 @@ class Transcript:
 
     def _shell_output(self, outcome: Outcome) -> list[str]:
         stopped = outcome.status is Status.CANCELLED
-        text = printed_text(outcome) if stopped else outcome.full_text or outcome.text
-        if stopped and text.strip() in {"", "(no output)"}:
-            return []  # the row of the call says that it was stopped
+        text = printed_text(outcome) if stopped else without_ending(outcome.full_text or outcome.text)
+        if text.strip() in {"", "(no output)"}:
+            return []  # the row of the call says how it ended
         rows = clean(text, Kind.OUTPUT if self.look.palette.color else Kind.BLOCK).rstrip("\n").split("\n")
         if len(rows) > _SHELL_ROWS:
             left_out = len(rows) - _SHELL_ROWS

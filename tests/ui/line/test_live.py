@@ -87,8 +87,12 @@ def test_a_running_hook_is_named() -> None:
 
 def test_the_queue_shows_three_and_the_number_of_the_rest() -> None:
     area = LiveArea("m", "default")
+    area.receive(TurnStarted(1, "x"))
     area.receive(QueueChanged(("a", "b", "c", "d", "e")))
-    assert rows(area) == ["  queued 1:  a", "  queued 2:  b", "  queued 3:  c", "  +2"]
+    shown = ["  queued 1:  a", "  queued 2:  b", "  queued 3:  c", "  +2"]
+    assert rows(area)[1:] == shown
+    area.receive(TurnFinished(1, "interrupted"))
+    assert rows(area) == [*shown, "  sent before your next message; Up takes it back"]
 
 
 def test_the_unfinished_line_shows_its_last_rows() -> None:

@@ -156,6 +156,35 @@ def test_an_exclamation_mark_runs_a_shell_command_and_escape_ends_it(terminal: T
     terminal.wait_for_log(finished="Bash", status="cancelled")
 
 
+def test_a_sign_alone_is_explained_and_not_sent(terminal: Terminal) -> None:
+    terminal.type("!" + ENTER)
+    terminal.wait_for("`!` stands before a shell command of your own")
+    terminal.type("/")
+    terminal.pump(0.3)
+    terminal.type(ESCAPE)
+    terminal.pump(0.3)
+    terminal.type(ENTER)
+    terminal.wait_for("`/` begins a command")
+    assert not terminal.log(message=...)
+
+
+def test_a_mentioned_file_is_named_and_its_content_is_not_printed(terminal: Terminal) -> None:
+    (terminal.project / "notes.md").write_text("the plan\n")
+    terminal.type("see @notes.md" + ENTER)
+    terminal.wait_for_log(turn="end")
+    terminal.wait_for("Read  notes.md")
+    assert "(you mentioned it)" in str(terminal)
+    assert "the plan" not in str(terminal)
+
+
+def test_the_first_screen_breaks_between_words_in_a_narrow_terminal(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "--quick", columns=60) as terminal:
+        terminal.wait_for("A remark.")
+        assert any(row.endswith("your own shell") for row in terminal.screen())
+        terminal.type("ask" + ENTER)
+        terminal.wait_for("Enter; Esc back")
+
+
 def test_completion_offers_commands_and_the_files_that_are_not_ignored(tmp_path: Path) -> None:
     project = tmp_path / "project"
     for name in (

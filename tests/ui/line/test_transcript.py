@@ -214,6 +214,14 @@ def test_ones_own_shell_command_is_shown_once_although_the_model_is_told_of_it()
     assert rows == ["! ls", "a.py", "  ok      Bash  ls  exit 0"]
 
 
+def test_how_ones_own_shell_command_ended_stands_in_its_row_alone() -> None:
+    call = Call("u", "Bash", {"command": "false"}, Origin.USER)
+    text = "(no output)\n\nExit code 1 after 0.02 s."
+    assert lines_of(ToolFinished(Outcome(call, Status.OK, text, full_text=text, summary="exit 1"))) == [
+        "  exit 1  Bash  false"
+    ]
+
+
 def test_ones_own_shell_command_that_was_stopped_has_one_row() -> None:
     call = Call("u", "Bash", {"command": "sleep 60"}, Origin.USER)
     text = "interrupted: Bash ran when the user stopped the turn; it may have had effects.\n(no output)"
