@@ -2,17 +2,35 @@
 
 import sys
 
+from mcode.streams import finish_streams, open_streams
+
 
 def main() -> int:
     """Run the command line; returns the exit code."""
-    if sys.argv[1:] in (["--version"], ["-V"]):
+    open_streams()
+    code = finish_streams(_answer(sys.argv[1:]))
+    _leave_if_a_thread_is_busy(code)
+    return code
+
+
+def _answer(arguments: list[str]) -> int:
+    if arguments in (["--version"], ["-V"]):
         from mcode import __version__
 
         sys.stdout.write(f"mcode {__version__}\n")
         return 0
     from mcode.cli import run
 
-    return run(sys.argv[1:])
+    return run(arguments)
+
+
+def _leave_if_a_thread_is_busy(code: int) -> None:
+    """Leave at once where a daemon thread is still loading a library: it must not run on in a dying interpreter."""
+    threading = sys.modules.get("threading")
+    if threading is not None and any(thread.daemon for thread in threading.enumerate()):
+        import os
+
+        os._exit(code)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from mcode import __version__
 from mcode.errors import McodeError, UsageError
+from mcode.streams import is_writable, write
 from mcode.wiring.options import Options
 
 SOURCES = frozenset({"user", "project", "local"})
@@ -39,6 +40,10 @@ def run(arguments: list[str]) -> int:
         return _complain(error, 1)
     except KeyboardInterrupt:
         return 130
+    except SystemExit as end:  # argparse has shown the help
+        return end.code if isinstance(end.code, int) else 0
+    except Exception as error:  # noqa: BLE001 -- the screen boundary: a traceback belongs in the log
+        return _confess(error)
 
 
 def parse(arguments: list[str]) -> Options:
@@ -178,6 +183,8 @@ def _add_headless_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _start(options: Options) -> int:
+    if not is_writable(sys.stdout):
+        raise UsageError("Standard output is closed: an answer has nowhere to go. Nothing was started.")
     from mcode.start import run_headless, run_interactive
 
     if options.print or not sys.stdin.isatty():
@@ -196,5 +203,24 @@ def _complain(error: McodeError, code: int) -> int:
     from mcode.text import Kind, clean
 
     text = str(error)
-    sys.stderr.write(f"mcode: {clean(text, Kind.BLOCK) if sys.stderr.isatty() else text}\n")
+    write(sys.stderr, f"mcode: {clean(text, Kind.BLOCK) if sys.stderr.isatty() else text}\n")
     return code
+
+
+def _confess(error: Exception) -> int:
+    """Log a fault of mcode's own and name it in one line."""
+    import logging
+
+    from mcode.config.places import find_places
+    from mcode.logs import open_log
+    from mcode.masking import Masker
+
+    mark = os.urandom(4).hex()
+    told = f"{type(error).__name__} in mcode itself, fault {mark}. The session is kept up to there"
+    try:
+        logs = find_places(os.environ).logs
+    except McodeError:
+        return _complain(McodeError(f"{told}. There is no directory for a log."), 1)
+    with open_log(logs, Masker(os.environ)):
+        logging.getLogger(__name__).critical("fault %s", mark, exc_info=error)
+    return _complain(McodeError(f"{told}; the log {logs / 'mcode.log'} says more."), 1)

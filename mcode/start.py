@@ -7,22 +7,23 @@ import contextlib
 import datetime
 import signal
 import sys
+import threading
 from typing import TYPE_CHECKING
 
-from mcode.errors import UsageError
+from mcode.errors import McodeError, UsageError
 from mcode.logs import open_log
+from mcode.streams import speak_utf8, write
 from mcode.text import Kind, clean, shorten
 from mcode.wiring.workbench import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator, Coroutine
     from typing import TextIO
 
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
 
-STDIN_LIMIT = 10 * 1024 * 1024
-"""Bytes of standard input that are appended to the message."""
+STDIN = 0
 
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
@@ -64,14 +65,14 @@ async def _headless(options: Options) -> int:
 
     if not options.demo:
         _preload_sdk()
-    prompts = _prompts(options)
+    output = _Output(options.output_format)
     bench = await prepare(options, interactive=False)
     with open_log(bench.places.logs, bench.masker, detailed=options.debug):
         source, reference = _which_session(options, bench)
         agent = await bench.open_agent(source, reference)
         front_end = HeadlessFrontEnd(
             agent,
-            _Output(),
+            output,
             output_format=options.output_format,
             partial_messages=options.partial_messages,
             credential=bench.endpoint.credential,
@@ -79,10 +80,16 @@ async def _headless(options: Options) -> int:
         )
         try:
             await agent.start(source)
-            return await front_end.run(prompts)
+            code = await front_end.run(_prompts(options, output))
+            return code or int(output.failed)
         except asyncio.CancelledError:
             await agent.close("other")
             front_end.interrupted()
+            raise
+        except McodeError:
+            if options.output_format != "text":
+                await agent.close("other")
+                front_end.interrupted()
             raise
         finally:
             await agent.close("other")
@@ -120,10 +127,13 @@ async def _interactive(options: Options) -> int:
 
 
 def _preload_sdk() -> None:
-    """Load the SDK in a thread while everything else is read, or after the first frame."""
+    """Load the SDK in a thread while everything else is read, or after the first frame.
+
+    Nobody waits for that thread: a run that a signal ends does not load the rest of a library first.
+    """
     from mcode.model.anthropic import preload
 
-    asyncio.get_running_loop().run_in_executor(None, preload)
+    threading.Thread(target=preload, daemon=True).start()
 
 
 def _which_session(options: Options, bench: Workbench) -> tuple[str, str | None]:
@@ -166,59 +176,47 @@ def _remarks(bench: Workbench) -> tuple[str, ...]:
     return (WELCOME,)
 
 
-async def _prompts(options: Options) -> AsyncIterator[str]:
+async def _prompts(options: Options, output: _Output) -> AsyncIterator[str]:
     """The messages of a headless run: the one on the command line with standard input behind it, or JSON lines."""
+    from mcode.ui.stream_input import PATIENCE, read_messages, read_text
+
     if options.input_format == "stream-json":
-        async for text in _messages_on_stdin():
+        async for text in read_messages(STDIN):
             yield text
         return
-    piped = await asyncio.to_thread(_read_stdin)
+    piped = "" if sys.stdin.isatty() else await read_text(STDIN, patient=options.prompt is None)
+    if piped is None:
+        output.remark(
+            f"mcode: Standard input is open but said nothing for {PATIENCE:g} s; going on without it. "
+            "`</dev/null` spares the wait."
+        )
     parts = [part for part in (options.prompt, piped) if part]
     if not parts:
         raise UsageError("There is no message: give one behind -p or on standard input. Nothing was sent.")
     yield "\n\n".join(parts)
 
 
-def _read_stdin() -> str:
-    if sys.stdin.isatty():
-        return ""
-    data = sys.stdin.buffer.read(STDIN_LIMIT + 1)
-    if len(data) > STDIN_LIMIT:
-        raise UsageError(
-            f"Standard input is over the limit of {STDIN_LIMIT} bytes. Nothing was sent; put it in a file and "
-            "name the file in the message."
-        )
-    return data.decode("utf-8", "replace").strip()
-
-
-async def _messages_on_stdin() -> AsyncIterator[str]:
-    from mcode.ui.stream_input import read_message
-
-    number = 0
-    while line := await asyncio.to_thread(sys.stdin.buffer.readline):
-        number += 1
-        if line.strip():
-            yield read_message(line, number)
-
-
 class _Output:
     """Standard output and error; what reaches a terminal is cleaned first."""
 
-    def __init__(self) -> None:
-        self._answer = _writer(sys.stdout)
-        self._remark = _writer(sys.stderr)
+    def __init__(self, output_format: str) -> None:
+        self.failed = False
+        """True once an answer was lost, other than to a reader that had enough."""
+        if output_format != "text":
+            speak_utf8(sys.stdout)
 
     def answer(self, text: str) -> None:
-        self._answer(text)
+        failure = _show(sys.stdout, text)
+        if failure is not None and not isinstance(failure, BrokenPipeError):
+            self.failed = True
+            self.remark(
+                f"mcode: Standard output could not be written: {failure.strerror}. The answer is lost there from "
+                "here on; the session keeps it: `mcode --continue` shows it."
+            )
 
     def remark(self, text: str) -> None:
-        self._remark(f"{text}\n")
+        _show(sys.stderr, f"{text}\n")
 
 
-def _writer(file: TextIO) -> Callable[[str], None]:
-    def write(text: str) -> None:
-        with contextlib.suppress(BrokenPipeError):
-            file.write(clean(text, Kind.BLOCK) if file.isatty() else text)
-            file.flush()
-
-    return write
+def _show(stream: TextIO, text: str) -> OSError | None:
+    return write(stream, clean(text, Kind.BLOCK) if stream.isatty() else text)

@@ -1,13 +1,112 @@
-"""Messages that another program sends on standard input, one JSON object a line."""
+"""What another program sends on standard input: a text, or messages as one JSON object a line."""
 
 from __future__ import annotations
 
-from typing import cast
+import asyncio
+import os
+import stat
+from typing import TYPE_CHECKING, cast
 
 from mcode import jsontext
 from mcode.errors import UsageError
 
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+INPUT_LIMIT = 10 * 1024 * 1024
+"""Bytes of standard input that are appended to the message, and bytes of one line of messages."""
+
+PATIENCE = 3.0
+"""Seconds after which a pipe that says nothing is taken for one that mcode only happened to inherit."""
+
+_CHUNK = 64 * 1024
+
 EXPECTED = '{"type":"user","message":{"role":"user","content":"…"}}'
+
+
+async def read_text(descriptor: int, *, patient: bool) -> str | None:
+    """Everything up to the end, as text. None: a pipe said nothing for PATIENCE seconds, and we are not `patient`.
+
+    Raises UsageError where it is over INPUT_LIMIT or cannot be read.
+    """
+    may_wait = patient or not _is_pipe(descriptor)
+    try:
+        async with asyncio.timeout(None if may_wait else PATIENCE):
+            chunk = await _read(descriptor)
+    except TimeoutError:
+        return None
+    data = bytearray(chunk)
+    while chunk:
+        if len(data) > INPUT_LIMIT:
+            raise _too_long("Standard input is")
+        chunk = await _read(descriptor)
+        data += chunk
+    return data.decode("utf-8", "replace").strip()
+
+
+async def read_messages(descriptor: int) -> AsyncIterator[str]:
+    """The text of each line that is not blank, as it arrives; raises UsageError at one that is no message."""
+    number = 0
+    async for line in _lines(descriptor):
+        number += 1
+        if line.strip():
+            yield read_message(line, number)
+
+
+async def _lines(descriptor: int) -> AsyncIterator[bytes]:
+    held = bytearray()
+    while chunk := await _read(descriptor):
+        *ended, rest = chunk.split(b"\n")
+        for line in ended:
+            yield bytes(held) + line
+            held.clear()
+        held += rest
+        if len(held) > INPUT_LIMIT:
+            raise _too_long("A line of standard input is")
+    if held:
+        yield bytes(held)
+
+
+async def _read(descriptor: int) -> bytes:
+    """What has arrived, as soon as something has; empty at the end. No thread waits, so a signal can end it."""
+    loop = asyncio.get_running_loop()
+    try:
+        while True:
+            ready: asyncio.Future[None] = loop.create_future()
+            try:
+                loop.add_reader(descriptor, _wake, ready)
+            except OSError:
+                # Files and most devices cannot be watched; they do not make anyone wait either.
+                return await asyncio.to_thread(os.read, descriptor, _CHUNK)
+            try:
+                await ready
+            finally:
+                loop.remove_reader(descriptor)
+            try:
+                return os.read(descriptor, _CHUNK)
+            except BlockingIOError:
+                continue  # woken for nothing, on a descriptor that was handed to us non-blocking
+    except OSError as error:
+        raise UsageError(
+            f"Standard input cannot be read: {error.strerror}. Nothing of it was sent; `</dev/null` goes without."
+        ) from None
+
+
+def _wake(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+def _is_pipe(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _too_long(what: str) -> UsageError:
+    return UsageError(
+        f"{what} over the limit of {INPUT_LIMIT} bytes. It was not sent; put it in a file and name the file in "
+        "the message."
+    )
 
 
 def read_message(line: bytes, number: int) -> str:
