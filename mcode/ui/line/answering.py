@@ -86,7 +86,10 @@ class Answering:
         diverted, self._diverted = self._diverted, False
         if not diverted or not self.asking.waiting:
             return False
-        self._printer.add(self._transcript.remark("not an answer: kept in your draft; Enter again sends it"))
+        lines = self._transcript.remark("not an answer: kept in your draft; Enter again sends it")
+        self._printer.add(lines)
+        if self._printed is not None:  # the approval still counts as the last thing on the screen
+            self._printed = (self._printed[0], self._printed[1] + len(lines))
         return True
 
     def draft_done(self) -> None:
