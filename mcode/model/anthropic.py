@@ -7,6 +7,7 @@ follow redirects, reads no credential of its own, and does not touch the body or
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 from contextlib import aclosing, contextmanager, suppress
@@ -50,10 +51,18 @@ SECRET_WORDS = ("auth", "key", "token", "secret", "cookie")
 
 
 def preload() -> None:
-    """Import the SDK: seconds of CPU, so a thread may do it while other things load."""
-    import anthropic
+    """Import the SDK: seconds of CPU, so a thread may do it while other things load.
 
-    del anthropic
+    The garbage collector rests meanwhile, a fifth of the time saved: what an import makes is there to stay.
+    """
+    gc.disable()
+    try:
+        import anthropic
+
+        del anthropic
+    finally:
+        gc.freeze()
+        gc.enable()
     for name in ("anthropic", "httpx2"):
         # ANTHROPIC_LOG would make the SDK write whole requests over the screen.
         logging.getLogger(name).setLevel(logging.WARNING)
