@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import time
@@ -50,7 +51,7 @@ def child_cpu(
     command: Sequence[str], environment: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> float:
     """CPU seconds of one run of a command, user and system, its own children included."""
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         list(command),
         check=True,
@@ -60,8 +61,8 @@ def child_cpu(
         env=environment,
         cwd=cwd,
     )
-    after = os.times()
-    return (after.children_user - before.children_user) + (after.children_system - before.children_system)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
 
 
 def running_cpu(process: int) -> float:
