@@ -40,7 +40,8 @@ def _events_of(kind: str, body: JsonObject, calls: dict[str, Call]) -> list[Even
             return _finished(body, calls)
         case "turn_finished":
             requests = int(body.get("requests", 0))
-            return [TurnFinished(int(body.get("turn", 0)), str(body.get("reason", "")), requests=requests)]
+            reason, text = str(body.get("reason", "")), str(body.get("text", ""))
+            return [TurnFinished(int(body.get("turn", 0)), reason, text, requests)]
         case _:
             return []
 

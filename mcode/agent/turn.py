@@ -152,6 +152,8 @@ class TurnLoop:
 
     def _end(self, turn: int, reason: str, text: str) -> TurnFinished:
         body: JsonObject = {"turn": turn, "reason": reason, "requests": self._requests}
+        if reason != "end":
+            body["text"] = text  # an answer's own words stand in its message
         self.conversation.append("turn_finished", body)
         finished = TurnFinished(turn, reason, text, self._requests)
         self.events.emit(finished)

@@ -128,7 +128,10 @@ def require_fresh(files: FileState, target: Path, before: Snapshot, around: Call
 
 def never_read(target: Path) -> str:
     """Why a file that the session has not seen is not changed."""
-    return f"{target} has not been read in this session. {UNCHANGED} Read it first (any part of it), then repeat the call."
+    return (
+        f"{target} has not been read in this session. {UNCHANGED} Read it first (any part of it), then repeat "
+        "the call."
+    )
 
 
 def compare_bytes(before: Snapshot | None, new: bytes, name: str) -> Difference:
