@@ -96,11 +96,15 @@ def _list_parts(items: list[JsonValue]) -> Iterator[bytes]:
     yield b"]"
 
 
+_PLAIN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_ESCAPED = json.JSONEncoder(separators=(",", ":"))
+
+
 def _text(value: JsonValue) -> bytes:
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+        return _PLAIN.encode(value).encode()
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
+        return _ESCAPED.encode(value).encode()
 
 
 def _exact(value: JsonValue) -> JsonValue:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -79,6 +80,7 @@ class Bridge:
         self._tickets: dict[str, Ticket] = {}
         self._closing = False
         self._denials = 0
+        self._in_flight = 0
         self.failures: list[CallRecord] = []
         """Failed calls whose result has reached the program, the latest last."""
         self.error: BaseException | None = None
@@ -151,8 +153,7 @@ class Bridge:
                 async with self._lanes.road(ticket):
                     record.state = CallState.RUNNING
                     record.waited = time.monotonic() - made
-                    self._count_flight()
-                    outcome = await self._invoke(call)
+                    outcome = await self._on_the_road(call)
                     self._note(record, outcome)
                 reply = await self._reply_to(record, outcome)
         except asyncio.CancelledError:
@@ -237,9 +238,14 @@ class Bridge:
         elif outcome.decision == "approved by you":
             self._denials = 0
 
-    def _count_flight(self) -> None:
+    async def _on_the_road(self, call: Call) -> Outcome:
+        self._in_flight += 1
         record = self._program.record
-        record.most_in_flight = max(record.most_in_flight, record.count(CallState.RUNNING))
+        record.most_in_flight = max(record.most_in_flight, self._in_flight)
+        try:
+            return await self._invoke(call)
+        finally:
+            self._in_flight -= 1
 
     def _ended(self, record: CallRecord, ticket: Ticket, task: asyncio.Task[None]) -> None:
         del self._tasks[record.number]
@@ -263,13 +269,17 @@ class _Arguments:
     fault: str = ""
 
 
+_CANONICAL = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
+"""Writes what `jsontext.canonical` writes, without being made anew for every call."""
+
+
 def _read(text: str) -> _Arguments:
     """Arguments from their JSON text; an empty text has a fault of its own already."""
     try:
         arguments = jsontext.parse_object(text) if text else {}
     except jsontext.JsonError as error:
         return _Arguments({}, _digest(text), f"the argument cannot be used: {error}")
-    return _Arguments(arguments, _digest(jsontext.canonical(arguments)))
+    return _Arguments(arguments, _digest(_CANONICAL.encode(arguments)))
 
 
 def _digest(text: str) -> str:

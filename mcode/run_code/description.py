@@ -47,7 +47,9 @@ def describe(tools: Sequence[ProgramTool]) -> str:
     """The description that the model gets, with a line for each tool that a program can call."""
     fixed = Path(__file__).with_name("run_code.md").read_text("utf-8").strip()
     lines = [one_line(tool) for tool in tools if tool.callable]
-    return "\n".join((fixed, "", "In `tools`:", *lines)) if lines else fixed
+    return (
+        "\n".join((fixed, "", "In `tools`, beside what tool_search has loaded:", *lines)) if lines else fixed
+    )
 
 
 def one_line(tool: ProgramTool) -> str:

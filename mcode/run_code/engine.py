@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -68,7 +69,7 @@ class Worker:
             if raw is None:
                 return None
             return await asyncio.to_thread(_read, raw) if len(raw) > _LARGE else _read(raw)
-        except (FrameTooLargeError, jsontext.JsonError, UnicodeDecodeError) as error:
+        except FrameTooLargeError as error:
             raise WorkerFaultError(str(error)) from None
 
     def kill(self) -> None:
@@ -91,7 +92,13 @@ class Worker:
 
 
 def _read(raw: bytes) -> JsonObject:
-    return jsontext.parse_object(raw.decode())
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise WorkerFaultError(str(error)) from None
+    if not isinstance(value, dict):
+        raise WorkerFaultError(f"a frame that is {jsontext.kind_of(value)}")
+    return cast("JsonObject", value)
 
 
 class Engine:

@@ -168,10 +168,15 @@ function fire() {
   return true;
 }
 
-// Milliseconds until the next timer; -1 where there is none.
+const OVER = -3;
+const STALLED = -2;
+const NO_TIMER = -1;
+
+// Milliseconds until the next timer, or what else the program waits for: nothing more, nothing ever, or replies.
 function restTime() {
+  if (over) return OVER;
   const number = nextTimer();
-  if (!number) return -1;
+  if (!number) return openCalls ? NO_TIMER : STALLED;
   const rest = timers[number].due - clock();
   return rest > 0 ? rest : 0;
 }

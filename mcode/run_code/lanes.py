@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,9 +18,8 @@ ASKED_TOGETHER = 64
 class Ticket:
     """One call's place in the order."""
 
-    read_only: bool
-    turn: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when every earlier call with effects has ended."""
+    turn: asyncio.Event | None
+    """Set when every earlier call with effects has ended; None for a call that only reads."""
 
 
 class Lanes:
@@ -38,23 +37,24 @@ class Lanes:
 
     def join(self, *, read_only: bool) -> Ticket:
         """Take a place behind all calls that were made before."""
-        ticket = Ticket(read_only)
-        if not read_only:
-            self._order.append(ticket)
-            self._call_next()
+        if read_only:
+            return Ticket(None)
+        ticket = Ticket(asyncio.Event())
+        self._order.append(ticket)
+        self._call_next()
         return ticket
 
     @asynccontextmanager
     async def road(self, ticket: Ticket) -> AsyncGenerator[None]:
         """Wait until the call may set out; its place is free again when the block ends."""
-        async with self._reading if ticket.read_only else self._asking:
+        async with self._reading if ticket.turn is None else self._asking:
             if not self._together:
                 await self.body(ticket)
             yield
 
     async def body(self, ticket: Ticket) -> None:
         """Wait until the call's body may run."""
-        if not ticket.read_only:
+        if ticket.turn is not None:
             await ticket.turn.wait()
 
     def leave(self, ticket: Ticket) -> None:
@@ -64,5 +64,5 @@ class Lanes:
             self._call_next()
 
     def _call_next(self) -> None:
-        if self._order:
-            self._order[0].turn.set()
+        if self._order and (turn := self._order[0].turn) is not None:
+            turn.set()

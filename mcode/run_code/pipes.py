@@ -7,12 +7,14 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 FRAME_LIMIT = 64 * 1024 * 1024
 """Bytes of one frame, either way."""
 
 _CHUNK = 1 << 18
+_IN_A_ROW = 16
+"""Frames that are taken without a look at what else there is to do."""
 
 
 class FrameTooLargeError(ValueError):
@@ -20,16 +22,26 @@ class FrameTooLargeError(ValueError):
 
 
 class FrameReader:
-    """Takes whole frames from the reading end of a pipe, which it makes non-blocking and owns."""
+    """Takes whole frames from the reading end of a pipe, which it makes non-blocking and owns.
+
+    The loop watches the pipe only while somebody waits for more, and for as long as more keeps coming.
+    """
 
     def __init__(self, descriptor: int) -> None:
         os.set_blocking(descriptor, False)
         self._descriptor = descriptor
         self._held = bytearray()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: asyncio.Future[None] | None = None
+        self._ended = False
+        self._in_a_row = 0
 
     async def receive(self) -> bytes | None:
         """The next frame; None at the end of the pipe. Raises FrameTooLargeError."""
-        await asyncio.sleep(0)  # a flood of frames must leave the loop to others as well
+        self._in_a_row += 1
+        if self._in_a_row > _IN_A_ROW:
+            self._in_a_row = 0
+            await asyncio.sleep(0)  # a flood of frames must leave the loop to others as well
         if not await self._fill(4):
             return None
         size = int.from_bytes(self._held[:4], "big")
@@ -42,20 +54,47 @@ class FrameReader:
         return frame
 
     def close(self) -> None:
+        self._unwatch()
+        self._ended = True
+        self._wake()
         os.close(self._descriptor)
 
     async def _fill(self, size: int) -> bool:
         while len(self._held) < size:
-            try:
-                part = os.read(self._descriptor, _CHUNK)
-            except BlockingIOError:
-                loop = asyncio.get_running_loop()
-                await _signalled(loop.add_reader, loop.remove_reader, self._descriptor)
-                continue
-            if not part:
+            if self._ended:
                 return False
-            self._held += part
+            if self._loop is None:
+                self._loop = asyncio.get_running_loop()
+                self._loop.add_reader(self._descriptor, self._read)
+            self._in_a_row = 0
+            self._waiting = asyncio.get_running_loop().create_future()
+            await self._waiting
         return True
+
+    def _read(self) -> None:
+        """Take what there is; with nobody waiting for it, the pipe is left to fill up."""
+        if self._waiting is None or self._waiting.done():
+            self._unwatch()
+            return
+        try:
+            part = os.read(self._descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        if part:
+            self._held += part
+        else:
+            self._ended = True
+            self._unwatch()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    def _unwatch(self) -> None:
+        if self._loop is not None:
+            self._loop.remove_reader(self._descriptor)
+            self._loop = None
 
 
 class FrameWriter:
@@ -84,8 +123,23 @@ class FrameWriter:
                 try:
                     rest = rest[os.write(self._descriptor, rest[:_CHUNK]) :]
                 except BlockingIOError:
-                    loop = asyncio.get_running_loop()
-                    await _signalled(loop.add_writer, loop.remove_writer, self._descriptor)
+                    await _writable(self._descriptor)
+
+
+async def _writable(descriptor: int) -> None:
+    """Wait until the loop says that the pipe takes more."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+
+    def wake() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_writer(descriptor, wake)
+    try:
+        await ready
+    finally:
+        loop.remove_writer(descriptor)
 
 
 def _joined(pieces: Iterable[bytes]) -> Iterable[bytes]:
@@ -99,20 +153,3 @@ def _joined(pieces: Iterable[bytes]) -> Iterable[bytes]:
         small.clear()
         yield piece
     yield b"".join(small)
-
-
-async def _signalled(
-    watch: Callable[[int, Callable[[], None]], None], end: Callable[[int], bool], descriptor: int
-) -> None:
-    """Wait until the loop says that the descriptor is ready."""
-    ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def wake() -> None:
-        if not ready.done():
-            ready.set_result(None)
-
-    watch(descriptor, wake)
-    try:
-        await ready
-    finally:
-        end(descriptor)

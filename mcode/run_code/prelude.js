@@ -115,9 +115,8 @@ function currentLine() {
   const stack = new ErrorClass("").stack;
   for (let at = 0; typeof stack === "string" && (at = find(stack, "<input>:", at)) >= 0; ) {
     at += 8;
-    let line = 0;
-    for (let code; (code = codeAt(stack, at)) >= 48 && code <= 57; at++) line = line * 10 + code - 48;
-    if (line < OWN_LINES) return line - 1;
+    const line = +slice(stack, at, find(stack, ":", at));
+    if (line > 0 && line < OWN_LINES) return line - 1;
   }
   return 0;
 }
@@ -360,7 +359,7 @@ function probe() {
 }
 
 const entries = {
-  receive, take, takeRest, fire, restTime, probe, openCalls: () => openCalls, isOver: () => over, __proto__: null,
+  receive, take, takeRest, fire, restTime, probe, __proto__: null,
 };
 
 return (name, given) => entries[name](given);

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcode.run_code.program_text import ProgramText
     from mcode.run_code.replies import Reply
 
+_MOST = 1e9
 _TIME_SIGNALS = frozenset({"SIGXCPU"})
 _NEAR_MEMORY = 0.6
 """Share of the engine's memory from which on a bare `null` that is thrown means that there was no more."""
@@ -65,6 +66,7 @@ class Program:
         self._stopped: Fault | None = None
         self._returned = False
         self._watch: asyncio.TimerHandle | None = None
+        self._deadline: float | None = None
         self._idle = True
 
     async def run(self) -> ProgramRecord:
@@ -155,18 +157,29 @@ class Program:
                 return
             if self._stopped is not None:
                 return
-            match frame:
-                case {"out": [*events]}:
-                    for event in events:
-                        self._take(event)
-                case {"idle": [int(), float() | int() as cpu, float() | int() as rest]}:
-                    self.record.cpu = float(cpu)
-                    self._expect_nothing(float(rest))
-                case {"end": [str(kind), str(detail), float() | int() as cpu, int(peak)]}:
-                    self._note_end(kind, detail, float(cpu), peak)
-                    return
-                case _:
-                    raise WorkerFaultError(f"a frame with {', '.join(map(repr, list(frame)[:3]))}")
+            if self._take_frame(frame):
+                return
+
+    def _take_frame(self, frame: JsonObject) -> bool:
+        """Note what a frame says; True where it was the last one. Raises WorkerFaultError for one that is none."""
+        match frame:
+            case {"out": [*events], **further}:
+                for event in events:
+                    self._take(event)
+                return self._take_frame(further) if further else False
+            case {"idle": [float() | int() as cpu, float() | int() as rest], **further} if (
+                _fits(cpu, rest) and not further
+            ):
+                self.record.cpu = float(cpu)
+                self._expect_nothing(float(rest))
+                return False
+            case {"end": [str(kind), str(detail), float() | int() as cpu, int(peak)], **further} if (
+                _fits(cpu, 0) and not further
+            ):
+                self._note_end(kind, detail, float(cpu), peak)
+                return True
+            case _:
+                raise WorkerFaultError(f"a frame with {', '.join(map(repr, list(frame)[:3]))}")
 
     def _take(self, event: JsonValue) -> None:
         """Note one event, or act on it; raises WorkerFaultError for one that is none."""
@@ -256,28 +269,39 @@ class Program:
         """The worker has something to do: it may take so long and no longer."""
         if self._idle:
             self._idle = False
-            self._set_watch(0.0)
+            self._watch_until(0.0)
 
     def _expect_nothing(self, rest: float) -> None:
         """The worker waits for a reply, or for its own next timer in `rest` milliseconds (-1: none)."""
         self._idle = True
-        self._end_watch()
+        self._deadline = None
         if rest >= 0:
-            self._set_watch(rest / 1000)
+            self._watch_until(rest / 1000)
 
-    def _set_watch(self, later: float) -> None:
-        self._end_watch()
-        allowed = self._session.limits.watch
-        fault = Fault(Ending.CPU_LIMIT, f"it did not answer for {allowed:g} s")
-        self._watch = asyncio.get_running_loop().call_later(later + allowed, self.stop, fault)
+    def _watch_until(self, later: float) -> None:
+        """Move the deadline; the one timer looks at it when it fires, since there is a new one with every call."""
+        loop = asyncio.get_running_loop()
+        self._deadline = loop.time() + later + self._session.limits.watch
+        if self._watch is None:
+            self._watch = loop.call_at(self._deadline, self._look)
 
-    def _end_watch(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-            self._watch = None
+    def _look(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._watch = None
+        if self._deadline is not None and loop.time() >= self._deadline:
+            allowed = self._session.limits.watch
+            self.stop(Fault(Ending.CPU_LIMIT, f"it did not answer for {allowed:g} s"))
+        elif self._deadline is not None:
+            self._watch = loop.call_at(self._deadline, self._look)
 
     def _release(self) -> None:
-        self._end_watch()
+        if self._watch is not None:
+            self._watch.cancel()
         if self._worker is not None:
             worker, self._worker = self._worker, None
             self._session.engine.release(worker)
+
+
+def _fits(cpu: float, rest: float) -> bool:
+    """Whether seconds of CPU and milliseconds until a timer can be what they say."""
+    return 0 <= cpu < _MOST and -1 <= rest < _MOST

@@ -32,6 +32,8 @@ FRAME_LIMIT = 64 * 1024 * 1024
 _SPARE_ADDRESSES = 512 * 1024 * 1024
 _OPEN_FILES = 16
 _FOR_THE_REST = 0.2
+_ENDINGS = {-3: "", -2: "stalled"}
+"""What the prelude says of a program that waits for nothing, and how it has ended then."""
 
 
 class Ended(Exception):  # noqa: N818 -- the end of a program is not an error of ours
@@ -47,10 +49,11 @@ class Channel:
         for standard in (0, 1, 2):
             os.dup2(nothing, standard)
         os.close(nothing)
+        self._held = bytearray()
 
     def receive(self, seconds: float | None) -> str | None:
         """The next frame; None where none has begun after `seconds`. Ends the process where the agent is gone."""
-        if seconds is not None and not select.select((self._reading,), (), (), seconds)[0]:
+        if seconds is not None and not self._held and not select.select((self._reading,), (), (), seconds)[0]:
             return None
         size = int.from_bytes(self._take(4), "big")
         return self._take(size).decode()
@@ -65,13 +68,14 @@ class Channel:
             data = data[os.write(self._writing, data) :]
 
     def _take(self, size: int) -> bytes:
-        taken = bytearray()
-        while len(taken) < size:
-            part = os.read(self._reading, min(size - len(taken), 1 << 20))
+        while len(self._held) < size:
+            part = os.read(self._reading, 1 << 20)
             if not part:
                 os._exit(0)
-            taken += part
-        return bytes(taken)
+            self._held += part
+        taken = bytes(self._held[:size])
+        del self._held[:size]
+        return taken
 
 
 class Engine:
@@ -170,29 +174,35 @@ class Run:
         self._engine.enter("receive", frame)
         while True:
             self._engine.run_jobs()
-            self._hand_over()
-            if self._engine.enter("fire"):
-                continue
-            self._wait()
+            events = self._taken()
+            rest = self._engine.enter("restTime")
+            if rest in _ENDINGS:
+                self._channel.send(*events)
+                raise Ended(_ENDINGS[rest], "")
+            if rest == 0:
+                self._channel.send(*events)
+                self._engine.enter("fire")
+            else:
+                self._wait(events, rest)
 
-    def _hand_over(self) -> None:
-        """Send what has happened, in order; raises Ended where that is all."""
+    def _taken(self) -> list[str]:
+        """What has happened, in order, as frames: all sent but the last."""
+        events: list[str] = []
         while text := self._engine.enter("take"):
             if len(text) > FRAME_LIMIT // 4 and len(text.encode()) > FRAME_LIMIT:
                 raise Ended("too_large", "")
-            self._channel.send(text)
+            self._channel.send(*events)
+            events = [text]
         if text is None:
             raise Ended("memory_limit", "")
-        if self._engine.enter("isOver"):
-            raise Ended("", "")
+        return events
 
-    def _wait(self) -> None:
-        rest, calls = self._engine.enter("restTime"), self._engine.enter("openCalls")
-        if rest < 0 and not calls:
-            raise Ended("stalled", "")
-        seconds = None if rest < 0 else rest / 1000
-        self._channel.send(_frame("idle", calls, self._engine.used, rest))
-        frame = self._channel.receive(seconds)
+    def _wait(self, events: list[str], rest: float) -> None:
+        """Hand over what has happened, and wait for a reply or for the next timer, in `rest` ms (-1: none)."""
+        idle = _frame("idle", self._engine.used, rest)
+        last = f"{events.pop()[:-1]},{idle[1:]}" if events else idle
+        self._channel.send(*events, last)
+        frame = self._channel.receive(None if rest < 0 else rest / 1000)
         if frame is not None:
             self._engine.enter("receive", frame)
 

@@ -289,7 +289,7 @@ async def test_a_worker_that_sends_nonsense_is_ended_and_nothing_is_called(
         "        def enter(name, *given):\n"
         "            if name == 'receive': sent.append(__import__('json').loads(given[0])['run']['code'])\n"
         "            if name == 'take' and sent: return sent.pop()\n"
-        "            return {'probe': '', 'take': '', 'restTime': 1000, 'openCalls': 1}.get(name)\n"
+        "            return {'probe': '', 'take': '', 'restTime': 1000}.get(name)\n"
         "        return enter\n"
     )
     monkeypatch.setattr(engine_module, "find_library", lambda: Library(fake))

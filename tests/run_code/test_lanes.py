@@ -20,6 +20,8 @@ async def test_a_call_that_leaves_early_does_not_let_a_later_one_overtake() -> N
     lanes = Lanes(8, together=True)
     first, second, third = (lanes.join(read_only=False) for _ in range(3))
     lanes.leave(second)
+    assert first.turn is not None
+    assert third.turn is not None
     assert first.turn.is_set()
     assert not third.turn.is_set()
     lanes.leave(first)
