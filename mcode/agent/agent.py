@@ -156,6 +156,8 @@ class Agent:
         context = await self.hooks.session_started(source, self._model)
         self._notes += context.notes
         self.initial_message = context.initial_message
+        if context.stop is not None:
+            self.events.emit(Notice(f"A SessionStart hook says to stop: {context.stop}", "warning"))
         if self._parts.conversation.mode != self.mode:
             self._parts.conversation.append("mode", {"mode": self.mode})
         if context.title:

@@ -107,6 +107,8 @@ class SessionContext:
     title: str = ""
     initial_message: str = ""
     """A user's message to begin with, where no user is there."""
+    stop: str | None = None
+    """Why a hook would have the session end; there is no turn yet to stop, so the user is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,7 @@ class HookRunner:
         answers = await self._round.run("SessionStart", source, handlers, fields)
         titles = [answer.reply.title for answer in answers if answer.reply.title]
         messages = [answer.reply.initial_message for answer in answers if answer.reply.initial_message]
-        return SessionContext(_notes(answers), "".join(titles[-1:]), "\n\n".join(messages))
+        return SessionContext(_notes(answers), "".join(titles[-1:]), "\n\n".join(messages), _stop(answers))
 
     async def session_ended(self, reason: str) -> None:
         """SessionEnd: let the hooks see the end; short, and hooks in the background are ended with it."""
@@ -291,7 +293,11 @@ _BEHAVIORS: tuple[Literal["allow", "ask", "deny"] | None, ...] = (None, "allow",
 
 
 def _answer_for_user(answers: Sequence[Answer]) -> PermissionAnswer | None:
-    """The first denial, or else the first permission."""
+    """The end of the turn where a hook says so, else the first denial, or else the first permission."""
+    stop = _stop(answers)
+    if stop is not None:
+        name = next(answer.name for answer in answers if answer.reply.stop is not None)
+        return PermissionAnswer("deny", stop, interrupt=True, name=name)
     given = [(answer.name, answer.reply.permission) for answer in answers if answer.reply.permission]
     for behavior in ("deny", "allow"):
         for name, reply in given:

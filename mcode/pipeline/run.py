@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from mcode.pipeline.hooks import BeforeCall, HookRunner, PermissionAnswer
     from mcode.pipeline.record import Recorder
     from mcode.tool import Preview, Workspace
+
+
+HOOKS_AFTER_INTERRUPT = 0.5
+"""Seconds that hooks have to take note of an interrupted call."""
 
 
 @dataclass(slots=True)
@@ -72,12 +77,22 @@ class Pipeline:
         except asyncio.CancelledError as stopped:
             outcome = self._outcome_of_cancelled(journey, stopped)
             self.recorder.finish(outcome, started=journey.started)
+            if journey.started and journey.result is None:
+                await self._tell_hooks_of_interrupt(outcome)
             raise
         except McodeError:
             raise
         except Exception:  # noqa: BLE001 -- the tool boundary: a bug on the road must not end the session
             outcome = outcomes.broken(journey.call, journey.started, journey.decision)
         return self.recorder.finish(outcome, started=journey.started)
+
+    async def _tell_hooks_of_interrupt(self, outcome: Outcome) -> None:
+        """PostToolUseFailure hooks hear of it; they have no say any more, and the interrupt waits for nobody."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(HOOKS_AFTER_INTERRUPT):
+                await self.hooks.after_failure(
+                    outcome.call, outcome.text, interrupted=True, duration=outcome.duration
+                )
 
     def _outcome_of_cancelled(self, journey: _Journey, stopped: asyncio.CancelledError) -> Outcome:
         """A body that had ended keeps its result, though hooks could not look at it any more."""

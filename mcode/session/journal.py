@@ -42,8 +42,7 @@ class SessionLockedError(StorageError):
         self.holder = holder
         super().__init__(
             f"Session {session} is open in another mcode ({holder.describe()}), and only one may write to it. Nothing "
-            f"was changed. Go on with a copy (mcode --resume {session} --fork-session), look at it without writing, or "
-            "end it there first."
+            f"was changed. Go on with a copy (mcode --resume {session} --fork-session), or end it there first."
         )
 
 

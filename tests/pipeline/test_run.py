@@ -346,3 +346,31 @@ async def test_a_permission_hook_that_interrupts_ends_the_turn_also_without_word
     settings = permission_hook({"behavior": "deny", "interrupt": True})
     async with stage(tmp_path, turns(use("Bash", command="echo hi"), "unused"), settings=settings) as here:
         assert (await here.say("go")).reason == "stopped"
+
+
+async def test_a_permission_hook_that_says_do_not_continue_ends_the_turn(tmp_path: Path) -> None:
+    settings = permission_hook({"behavior": "allow"})
+    hook = settings["hooks"]["PermissionRequest"][0]["hooks"][0]
+    hook["command"] = 'echo \'{"continue": false, "stopReason": "not today"}\''
+    async with stage(tmp_path, turns(use("Bash", command="echo hi"), "unused"), settings=settings) as here:
+        finished = await here.say("go")
+        assert (finished.reason, finished.text) == ("stopped", "not today")
+        assert here.result().status is Status.DENIED
+
+
+async def test_failure_hooks_hear_of_an_interrupted_call(tmp_path: Path) -> None:
+    hook = {"type": "command", "command": "cat > heard.json"}
+    settings = {
+        "permissions": {"allow": ["Bash(sleep 30)"]},
+        "hooks": {"PostToolUseFailure": [{"matcher": "Bash", "hooks": [hook]}]},
+    }
+    async with stage(tmp_path, turns(use("Bash", command="sleep 30"), "x"), settings=settings) as here:
+        turn = asyncio.ensure_future(here.say("go"))
+        while not here.of(ToolStarted):
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.3)
+        here.agent.interrupt()
+        await turn
+        heard = json.loads((here.project / "heard.json").read_text())
+    assert heard["is_interrupt"] is True
+    assert heard["tool_input"] == {"command": "sleep 30"}
