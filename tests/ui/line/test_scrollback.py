@@ -172,8 +172,8 @@ def test_a_mentioned_file_is_named_and_its_content_is_not_printed(terminal: Term
     (terminal.project / "notes.md").write_text("the plan\n")
     terminal.type("see @notes.md" + ENTER)
     terminal.wait_for_log(turn="end")
-    terminal.wait_for("Read  notes.md")
-    assert "(you mentioned it)" in str(terminal)
+    terminal.wait_for("(you mentioned it)")
+    assert "Read  notes.md" in str(terminal)
     assert "the plan" not in str(terminal)
 
 
