@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from mcode.run_code.records import CallState
+from mcode.run_code.records import CallState, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 ARGUMENTS_SHOWN = 2_048
 """Characters of a call's arguments that are kept, after masking."""
+
+KEYS_SHOWN = 100
+"""Keys of stored values that are named."""
 
 
 class Audit:
@@ -41,7 +45,7 @@ class Audit:
                 "turn": call.turn,
                 "title": self._mask(text.title),
                 "sha256": hashlib.sha256(code).hexdigest(),
-                "code": self._mask(_encodable(text.given)),
+                "code": self._mask(well_formed(text.given)),
                 "limits": asdict(limits),
                 "tools": list(tools),
             },
@@ -83,18 +87,14 @@ class Audit:
                 "bytes_in": record.bytes_in,
                 "chars_out": shown,
                 "chars_logged": record.log_size,
-                "stored": [self._mask(key) for key in record.stored],
+                "stored": [self._mask(well_formed(key)) for key in islice(record.stored, KEYS_SHOWN)],
                 "value": self._beginning(record.value or ""),
             },
         )
 
     def _beginning(self, text: str) -> str:
         """The text up to the limit, masked: twice as much is looked at, so that no secret is cut in two."""
-        return self._mask(_encodable(text[: 2 * ARGUMENTS_SHOWN]))[:ARGUMENTS_SHOWN]
+        return self._mask(well_formed(text[: 2 * ARGUMENTS_SHOWN]))[:ARGUMENTS_SHOWN]
 
     def _put(self, event: str, body: JsonObject) -> None:
         self._write(self._program, {"type": event, "program": self._program, **body})
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

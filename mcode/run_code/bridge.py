@@ -13,7 +13,7 @@ from mcode import jsontext
 from mcode.call import Call, Origin, Status
 from mcode.run_code.description import one_line
 from mcode.run_code.lanes import Lanes
-from mcode.run_code.records import CallRecord, CallState, Ending, Fault
+from mcode.run_code.records import CallRecord, CallState, Ending, Fault, well_formed
 from mcode.run_code.replies import Reply, refusal, reply_to
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class Bridge:
     def start(self, number: int, tool: str, arguments: str, line: int, fault: str) -> None:
         """Take a call on; `number` counts from 1. `fault` says why there are no arguments."""
         known = self._tools.get(tool)
+        tool, fault = well_formed(tool), well_formed(fault)
         record = CallRecord(
             number,
             id=f"{self._caller.id}_{number}",

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 START_LIMIT = 30.0
 """Wall seconds that a worker may take until it is ready."""
 
+_SPARE_AFTER = 0.05
+"""Seconds from a program's start to that of the next spare: many a program is over by then, sooner without it."""
+
 _LARGE = 256 * 1024
 """Bytes of a frame from which on it is read in a thread."""
 
@@ -88,6 +91,7 @@ class Worker:
 
     async def death(self) -> int:
         """The return code of a worker that has closed its pipe: negative for a signal."""
+        self.kill()  # one that ends already keeps its own code
         return await asyncio.to_thread(self._process.wait)
 
 
@@ -109,6 +113,7 @@ class Engine:
         self._library: Library | None = None
         self._spare: asyncio.Task[Worker] | None = None
         self._endings: set[asyncio.Task[int]] = set()
+        self._later: asyncio.TimerHandle | None = None
         self._closed = False
 
     def warm(self) -> None:
@@ -123,7 +128,7 @@ class Engine:
         worker = await self._spare_worker(spare) if spare is not None else None
         if worker is None:
             worker = await self._start()
-        asyncio.get_running_loop().call_soon(self.warm)
+        self._later = asyncio.get_running_loop().call_later(_SPARE_AFTER, self.warm)
         return worker
 
     def release(self, worker: Worker) -> asyncio.Task[int]:
@@ -136,6 +141,8 @@ class Engine:
     async def close(self) -> None:
         """End the spare and wait until every worker is gone."""
         self._closed = True
+        if self._later is not None:
+            self._later.cancel()
         spare, self._spare = self._spare, None
         if spare is not None:
             spare.cancel()

@@ -3,6 +3,7 @@
 const limits = blank(); // filled by the frame that starts the program
 const kept = blank(); // JSON text by key
 let keptSize = 0;
+let keptCount = 0;
 let logged = 0;
 let printed = 0;
 
@@ -89,6 +90,10 @@ function store(key, value) {
   }
   const size = keptSize + text.length - (kept[key] || "").length;
   if (size > limits.store) throw new RangeError(`store: all values together may have ${limits.store} characters`);
+  const isNew = text && kept[key] === undefined;
+  if (isNew && keptCount >= limits.keys) throw new RangeError(`store: at most ${limits.keys} keys can be kept`);
+  if (isNew) keptCount++;
+  if (!text && kept[key] !== undefined) keptCount--;
   keptSize = size;
   if (text) kept[key] = flat(text);
   else delete kept[key];

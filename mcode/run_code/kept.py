@@ -16,19 +16,31 @@ class KeptValues:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._texts: dict[str, str] = {}
+        self._size = 0
 
     @property
     def texts(self) -> Mapping[str, str]:
         """JSON text by key."""
         return self._texts
 
+    @property
+    def size(self) -> int:
+        """Characters of all values."""
+        return self._size
+
     def put(self, key: str, text: str | None) -> bool:
         """Keep a value, or with None forget it; False where it is over a limit and nothing changed."""
+        before = self._texts.get(key)
+        size = self._size - len(before or "") + len(text or "")
         if text is None:
             self._texts.pop(key, None)
-            return True
-        together = sum(map(len, self._texts.values())) - len(self._texts.get(key, "")) + len(text)
-        if len(text) > self._limits.stored_value or together > self._limits.stored_together:
+        elif (
+            len(text) > self._limits.stored_value
+            or size > self._limits.stored_together
+            or (before is None and len(self._texts) >= self._limits.stored_keys)
+        ):
             return False
-        self._texts[key] = text
+        else:
+            self._texts[key] = text
+        self._size = size
         return True

@@ -50,6 +50,7 @@ class Limits:
     stored_value: int = MEGA
     """Characters of JSON of one value that `store` keeps."""
     stored_together: int = 8 * MEGA
+    stored_keys: int = 10_000
     denials: int = 3
     """Denials by the user in a row that stop the program; 0 for never."""
     after_failure: float = 5.0

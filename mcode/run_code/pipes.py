@@ -14,7 +14,10 @@ FRAME_LIMIT = 64 * 1024 * 1024
 
 _CHUNK = 1 << 18
 _IN_A_ROW = 16
-"""Frames that are taken without a look at what else there is to do."""
+"""Small frames that are taken without a look at what else there is to do."""
+
+_CHUNK_IN_A_ROW = 8 * 1024
+"""Bytes that count as one more frame."""
 
 
 class FrameTooLargeError(ValueError):
@@ -38,7 +41,6 @@ class FrameReader:
 
     async def receive(self) -> bytes | None:
         """The next frame; None at the end of the pipe. Raises FrameTooLargeError."""
-        self._in_a_row += 1
         if self._in_a_row > _IN_A_ROW:
             self._in_a_row = 0
             await asyncio.sleep(0)  # a flood of frames must leave the loop to others as well
@@ -49,6 +51,7 @@ class FrameReader:
             raise FrameTooLargeError(f"a frame of {size} bytes")
         if not await self._fill(4 + size):
             return None
+        self._in_a_row += 1 + size // _CHUNK_IN_A_ROW
         frame = bytes(memoryview(self._held)[4 : 4 + size])
         del self._held[: 4 + size]
         return frame
@@ -104,42 +107,48 @@ class FrameWriter:
         os.set_blocking(descriptor, False)
         self._descriptor = descriptor
         self._turn = asyncio.Lock()
+        self._waiting: asyncio.Future[None] | None = None
+        self._closed = False
 
     async def send(self, *pieces: bytes) -> None:
-        """Send the pieces as one frame. Raises BrokenPipeError where nobody reads any more."""
+        """Send the pieces as one frame. Raises BrokenPipeError where nobody reads any more, or it was closed."""
         size = sum(map(len, pieces))
         if size > FRAME_LIMIT:
             raise FrameTooLargeError(f"a frame of {size} bytes")
         async with self._turn:
-            await self._write((size.to_bytes(4, "big"), *pieces))
+            for piece in _joined((size.to_bytes(4, "big"), *pieces)):
+                await self._write(memoryview(piece))
 
     def close(self) -> None:
+        self._closed = True
+        if self._waiting is not None:
+            asyncio.get_running_loop().remove_writer(self._descriptor)
+            self._wake()
         os.close(self._descriptor)
 
-    async def _write(self, pieces: Iterable[bytes]) -> None:
-        for piece in _joined(pieces):
-            rest = memoryview(piece)
-            while rest:
-                try:
-                    rest = rest[os.write(self._descriptor, rest[:_CHUNK]) :]
-                except BlockingIOError:
-                    await _writable(self._descriptor)
+    async def _write(self, rest: memoryview) -> None:
+        while rest:
+            if self._closed:
+                raise BrokenPipeError
+            try:
+                rest = rest[os.write(self._descriptor, rest[:_CHUNK]) :]
+            except BlockingIOError:
+                await self._until_writable()
 
+    async def _until_writable(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._waiting = loop.create_future()
+        loop.add_writer(self._descriptor, self._wake)
+        try:
+            await self._waiting
+        finally:
+            self._waiting = None
+            if not self._closed:
+                loop.remove_writer(self._descriptor)
 
-async def _writable(descriptor: int) -> None:
-    """Wait until the loop says that the pipe takes more."""
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[None] = loop.create_future()
-
-    def wake() -> None:
-        if not ready.done():
-            ready.set_result(None)
-
-    loop.add_writer(descriptor, wake)
-    try:
-        await ready
-    finally:
-        loop.remove_writer(descriptor)
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
 
 
 def _joined(pieces: Iterable[bytes]) -> Iterable[bytes]:

@@ -2,7 +2,7 @@
 // There is no function of the host here: the worker calls `enter` and carries JSON text, nothing else.
 
 const OWN_LINES = 100000; // the prelude stands behind that many empty lines, programs above it
-const PART = 1 << 22; // characters of events in one frame, one event at least
+const PART = 1 << 18; // characters of events in one frame, one event at least
 
 const queue = blank();
 let queued = 0;
@@ -219,7 +219,7 @@ function callerFor(name) {
 }
 
 function unknown(name) {
-  const letters = plain(name);
+  const letters = slice(plain(name), 0, 100);
   const near = [];
   for (let at = 0; at < realNames.length; at++) {
     const other = plain(realNames[at]);
@@ -325,6 +325,7 @@ function begin(frame, { names, listed }) {
   for (const key in frame.store) {
     kept[key] = frame.store[key];
     keptSize += kept[key].length;
+    keptCount++;
   }
   learnNames(names);
   const present = {

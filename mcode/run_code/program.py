@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.run_code.audit import Audit
+from mcode.run_code.bigjson import encode
 from mcode.run_code.bridge import Bridge
 from mcode.run_code.engine import EngineUnusableError, WorkerFaultError, describe_code
 from mcode.run_code.records import Ending, Fault, ProgramRecord
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from mcode.run_code.names import ProgramTool, Toolbox
     from mcode.run_code.program_text import ProgramText
     from mcode.run_code.replies import Reply
+
+_LARGE = 256 * 1024
+"""Characters of kept values from which on the first frame is written in a thread."""
 
 _MOST = 1e9
 _TIME_SIGNALS = frozenset({"SIGXCPU"})
@@ -119,7 +122,8 @@ class Program:
             self.record.fault = Fault(Ending.ENGINE_UNUSABLE, str(error))
             return
         self._expect_answer()
-        await self._worker.send(self._first_frame())
+        large = self._session.kept.size > _LARGE
+        await self._worker.send(await asyncio.to_thread(self._first_frame) if large else self._first_frame())
         try:
             await self._follow(self._worker)
         except WorkerFaultError as error:
@@ -141,15 +145,15 @@ class Program:
                 "log": limits.log,
                 "value": limits.stored_value,
                 "store": limits.stored_together,
+                "keys": limits.stored_keys,
             },
             "store": dict(self._session.kept.texts),
         }
-        rest = json.dumps(frame, separators=(",", ":")).encode()
-        return b'{"run":%b,"tools":%b}' % (rest, self._session.toolbox.names)
+        return b'{"run":%b,"tools":%b}' % (encode(frame), self._session.toolbox.names)
 
     async def _follow(self, worker: Worker) -> None:
         """Take frame after frame until the program is over."""
-        while True:
+        while self._stopped is None:
             frame = await worker.receive()
             if frame is None:
                 if self._stopped is None and not self._returned:
@@ -193,11 +197,12 @@ class Program:
                 if record.log_size + len(text) <= self._session.limits.log + len(record.log):
                     record.log.append(text)
                     record.log_size += len(text)
-            case ["text", str(text)]:
+            case ["text", str(text)] if record.texts_size + len(text) <= self._session.limits.result:
                 record.texts.append(text)
+                record.texts_size += len(text)
             case ["store", str(key), str() | None as value]:
-                if self._session.kept.put(key, value) and key not in record.stored:
-                    record.stored.append(key)
+                if self._session.kept.put(key, value):
+                    record.stored[key] = None
             case ["image"]:
                 record.images += 1
             case ["begun", [int(start), int(by)]]:
@@ -240,12 +245,11 @@ class Program:
     def _note_end(self, kind: str, detail: str, cpu: float, peak: int) -> None:
         record = self.record
         record.cpu, record.peak_memory = cpu, peak
-        if kind:
+        if kind and not self._returned:
             known = kind in {*Ending} and kind != Ending.OK
             record.fault = (
                 Fault(Ending(kind), detail) if known else Fault(Ending.WORKER_DIED, f"{kind}: {detail}")
             )
-            self._returned = False
         fault = record.fault
         if fault is not None and fault.name == "null":
             full = peak > self._session.limits.memory * _NEAR_MEMORY

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+def well_formed(text: str) -> str:
+    """Text that can be encoded: half of a surrogate pair, which engines have no trouble with, becomes `?`."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 class CallState(StrEnum):
     """How far one call has come."""
 
@@ -107,6 +112,7 @@ class ProgramRecord:
     """Kinds of values in it that JSON cannot carry and that were only described."""
     texts: list[str] = field(default_factory=list[str])
     """What it gave to `text()`."""
+    texts_size: int = 0
     log: list[str] = field(default_factory=list[str])
     log_size: int = 0
     """Characters of all entries of `log`."""
@@ -122,8 +128,8 @@ class ProgramRecord:
     """Bytes that the worker held at most; 0 where it did not say."""
     wall: float = 0.0
     """Seconds from start to end, waiting included."""
-    stored: list[str] = field(default_factory=list[str])
-    """Keys that it stored something under."""
+    stored: dict[str, None] = field(default_factory=dict[str, None])
+    """Keys that it stored something under, in order."""
 
     @property
     def ending(self) -> Ending:

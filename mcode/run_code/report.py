@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mcode.errors import StorageError
 from mcode.pipeline.fit import fit
 from mcode.run_code.faults import explain
-from mcode.run_code.records import CallState, Ending
+from mcode.run_code.records import CallState, Ending, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -64,7 +64,7 @@ async def report(
         *_what_happened(record, failures),
         *_notes(record, limits, over=len(result) - room),
     ]
-    whole = "\n\n".join(_plain(part) for part in parts if part)
+    whole = "\n\n".join(well_formed(part) for part in parts if part)
     return Report(whole, len(shown_result) + len(shown_log))
 
 
@@ -190,8 +190,3 @@ def _size(count: int) -> str:
     return (
         f"{count} B" if count < 1000 else f"{count / 1000:.0f} KB" if count < 1e6 else f"{count / 1e6:.1f} MB"
     )
-
-
-def _plain(text: str) -> str:
-    """Text that can be encoded: half of a surrogate pair becomes a question mark."""
-    return text.encode("utf-8", "replace").decode()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from mcode.call import FailureKind
+from mcode.errors import StorageError
 from mcode.run_code.description import describe
 from mcode.run_code.engine import Engine
 from mcode.run_code.kept import KeptValues
@@ -166,7 +168,8 @@ class RunCode(Tool):
             try:
                 await program.run()
             except asyncio.CancelledError as cancelled:
-                cancelled.args = (await self._result(program, None, services),)
+                with contextlib.suppress(StorageError):  # whatever happens, it stays a cancellation
+                    cancelled.args = (await self._result(program, None, services),)
                 raise
             finally:
                 del self._running[services.call.id]

@@ -32,7 +32,9 @@ FRAME_LIMIT = 64 * 1024 * 1024
 _SPARE_ADDRESSES = 512 * 1024 * 1024
 _OPEN_FILES = 16
 _FOR_THE_REST = 0.2
-_ENDINGS = {-3: "", -2: "stalled"}
+_JOBS = 64
+_OVER = -3
+_ENDINGS = {_OVER: "", -2: "stalled"}
 """What the prelude says of a program that waits for nothing, and how it has ended then."""
 
 
@@ -136,9 +138,15 @@ class Engine:
             return
 
     def run_jobs(self) -> None:
-        """Run what promises have made ready; the engine's limit covers one entry, so each is armed anew."""
+        """Run what promises have made ready; the engine's limit covers one entry, so each is armed anew.
+
+        What a program that is over has left behind may go on for ever, and is left alone.
+        """
+        count = 0
         while self._guarded(self._context.execute_pending_job):
-            pass
+            count += 1
+            if count % _JOBS == 0 and self.enter("restTime") == _OVER:
+                return
 
     def _guarded(self, function: Callable[..., Any], *given: str) -> Any:
         rest = self._budget - self.used

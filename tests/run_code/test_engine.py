@@ -18,7 +18,7 @@ from mcode.run_code.engine import Engine, EngineUnusableError, WorkerFaultError,
 from mcode.run_code.library import Library, find_library, why_missing, why_unusable
 from mcode.run_code.pipes import FRAME_LIMIT, FrameReader, FrameTooLargeError, FrameWriter
 from tests.children import is_alive, living, no_process_left, open_descriptors, wait_until
-from tests.run_code.workplace import QUICK
+from tests.run_code.workplace import QUICK, until
 
 if TYPE_CHECKING:
     from tests.run_code.workplace import Workplace
@@ -119,7 +119,7 @@ async def test_a_worker_is_never_used_twice_and_a_spare_waits(place: Workplace) 
     pids: set[int] = set()
     for _ in range(3):
         await place.run("1")
-        assert wait_until(lambda: len(living()) == 1)
+        await until(lambda: len(living()) == 1)
         await asyncio.sleep(0.05)
         pids |= living()
     assert len(pids) == 3
@@ -241,6 +241,21 @@ async def test_frames_cross_whole_whatever_their_size() -> None:
     assert await reader.receive() is None
     await sending
     reader.close()
+
+
+async def test_closing_a_pipe_wakes_whoever_waits_for_it() -> None:
+    reading, writing = os.pipe()
+    reader, writer = FrameReader(reading), FrameWriter(writing)
+    sending = asyncio.create_task(writer.send(bytes(1_000_000)))
+    await asyncio.sleep(0.01)
+    assert not sending.done()
+    writer.close()
+    with pytest.raises(BrokenPipeError):
+        await asyncio.wait_for(sending, 1)
+    receiving = asyncio.create_task(reader.receive())
+    await asyncio.sleep(0.01)
+    reader.close()
+    assert await asyncio.wait_for(receiving, 1) is None
 
 
 async def test_a_frame_over_the_limit_is_refused_before_it_is_read() -> None:

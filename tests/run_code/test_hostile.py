@@ -264,3 +264,27 @@ async def test_the_spare_of_a_killed_program_is_fresh(place: Workplace) -> None:
     await ends(place, "globalThis.leaked = 1; Array.prototype.leaked = 2; while (true) {}", "cpu_limit")
     leaked: Any = (await place.run("[typeof globalThis.leaked, typeof [].leaked]")).value
     assert leaked == '["undefined","undefined"]'
+
+
+async def test_what_a_program_leaves_behind_does_not_spoil_its_end(place: Workplace) -> None:
+    for ending in ("return 5", "exit(5)"):
+        ran = await place.run(f"(async () => {{ while (true) await null }})();\n{ending}")
+        assert ran.value == "5"
+        assert ran.audit[-1]["cpu_ms"] < 100
+
+
+async def test_a_flood_of_empty_lines_leaves_the_loop_to_others(place: Workplace) -> None:
+    place.limits = replace(QUICK, cpu=1.0)
+    gaps: list[float] = []
+
+    async def beat() -> None:
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(0.002)
+            gaps.append(time.monotonic() - began)
+
+    heart = asyncio.create_task(beat())
+    ran = await place.run("for (let n = 0; n < 100_000; n++) console.log(); return 'through'")
+    heart.cancel()
+    assert "through" in ran.text
+    assert sorted(gaps)[int(len(gaps) * 0.9)] < 0.1

@@ -24,6 +24,15 @@ async def test_15_what_one_program_stores_the_next_one_loads_also_after_an_error
     assert (await place.run("typeof load('found')")).value == "undefined"
 
 
+async def test_the_number_of_keys_is_limited(place: Workplace) -> None:
+    place.limits = replace(QUICK, stored_keys=3)
+    code = "for (const k of ['a', 'b', 'a', 'c']) store(k, 1);\nstore('a', undefined);\nstore('d', 1);\nstore('e', 1)"
+    ran = await place.run(code)
+    assert ran.status == "exception"
+    assert "at most 3 keys" in ran.text
+    assert (await place.run("['a', 'b', 'c', 'd', 'e'].map(k => load(k) ?? 0)")).value == "[0,1,1,1,0]"
+
+
 async def test_values_that_cannot_be_kept_say_why(place: Workplace) -> None:
     place.limits = replace(QUICK, stored_value=1000, stored_together=2500)
     cases = {
@@ -49,5 +58,6 @@ def test_the_agent_counts_once_more_whatever_the_engine_says() -> None:
     assert not kept.put("b", "123456")
     assert kept.put("a", "1")
     assert kept.put("b", "123456")
+    assert kept.size == 7
     assert kept.put("a", None)
     assert dict(kept.texts) == {"b": "123456"}
