@@ -17,7 +17,7 @@ from mcode.text import Kind, clean, shorten
 from mcode.wiring.workbench import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine
     from typing import TextIO
 
     from mcode.wiring.options import Options
@@ -67,6 +67,7 @@ async def _headless(options: Options) -> int:
         _preload_sdk()
     output = _Output(options.output_format)
     bench = await prepare(options, interactive=False)
+    output.mask = bench.masker.mask
     with open_log(bench.places.logs, bench.masker, detailed=options.debug):
         source, reference = _which_session(options, bench)
         agent = await bench.open_agent(source, reference)
@@ -200,6 +201,8 @@ class _Output:
     """Standard output and error; what reaches a terminal is cleaned first."""
 
     def __init__(self, output_format: str) -> None:
+        self.mask: Callable[[str], str] = str
+        """Hides secrets in remarks; set as soon as it is known which there are."""
         self.failed = False
         """True once an answer was lost, other than to a reader that had enough."""
         if output_format != "text":
@@ -215,7 +218,7 @@ class _Output:
             )
 
     def remark(self, text: str) -> None:
-        _show(sys.stderr, f"{text}\n")
+        _show(sys.stderr, f"{self.mask(text)}\n")
 
 
 def _show(stream: TextIO, text: str) -> OSError | None:

@@ -130,3 +130,13 @@ def test_a_misbehaving_endpoint_is_an_error_with_a_reason(machine: Machine) -> N
     (result,) = ran.lines
     assert result["subtype"] == "error_during_execution"
     assert "the stream ended before the message did" in result["errors"][0]
+
+
+def test_k_01_an_error_on_the_screen_shows_no_secret_of_the_environment(machine: Machine) -> None:
+    secret = "correct" + "-Horse-Battery-7"
+    reply = {"error": {"status": 400, "type": "invalid_request_error", "message": f"bad token {secret}"}}
+    with running_server(parse_script({"turns": [{"reply": reply}]}, "telling")) as telling:
+        ran = machine.run("-p", "hello", server=telling, environment={"DEPLOY_TOKEN": secret})
+    assert ran.code == 1
+    assert secret not in ran.err + ran.out
+    assert "bad token" in ran.err
