@@ -28,7 +28,7 @@ from mcode.catalog.signatures import signature
 from mcode.model.usage import count_tokens
 from mcode.run_code.engine import Engine
 from mcode.run_code.limits import Limits
-from mcode.run_code.tool import RunCode
+from mcode.run_code.tool import RunCode, Surroundings
 from mcode.tool import Tool, ToolResult
 from tests.stage import stage, turns
 from tools.measure import Figure, report, resident_memory
@@ -133,7 +133,9 @@ class _Programs:
         catalog = here.agent.catalog
         for tool in (Nothing(), Slow(), Large()):
             catalog.add(tool)
-        self._tool = RunCode(self._pipeline.run, lambda: catalog, replace(Limits(), calls=max(calls, 500)))
+        self._tool = RunCode(
+            Surroundings(self._pipeline.run, lambda: catalog, replace(Limits(), calls=max(calls, 500)))
+        )
         catalog.add(self._tool)
 
     async def run(self, code: str) -> Outcome:

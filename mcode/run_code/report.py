@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from mcode.run_code.program_text import ProgramText
     from mcode.run_code.records import CallRecord, ProgramRecord
 
-LEAST = 200
-"""Characters of a result that the model may cut its budget to."""
-
 _ARGUMENTS_SHOWN = 160
 _CALLS_LISTED = 30
 _MESSAGE_SHOWN = 300
@@ -50,7 +47,7 @@ async def report(
     `wanted`: characters of result that the model asked for; `failures`: the failed calls that the program had
     seen; `spill` gives a fresh path for what is too long. Raises StorageError where that cannot be written.
     """
-    room = min(max(wanted or limits.result_shown, LEAST), limits.result_most)
+    room = min(wanted or limits.result_shown, limits.result_most)
     together = max(room, limits.shown_together)
     result = "\n".join((*record.texts, *(() if record.value is None else (record.value,))))
     shown_result = await _fitted(result, room, spill)

@@ -181,7 +181,7 @@ async def test_an_engine_that_cannot_be_loaded_is_named_with_the_remedy(
     assert "wrong ELF class" in ran.text
     assert 'pip install --force-reinstall "quickjs-ng>=0.17,<0.18"' in ran.text
     monkeypatch.setattr(engine_module, "find_library", lambda: None)
-    place.run_code._engine._library = None
+    place.run_code.runner.engine._library = None
     ran = await place.run("1 + 1")
     assert "The JavaScript engine is not installed" in ran.text
 

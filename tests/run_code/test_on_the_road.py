@@ -16,7 +16,7 @@ import pytest
 
 from mcode.call import FailureKind, Status
 from mcode.events import ApprovalRequested, ApprovalResolved, HookRan, ToolFinished, ToolStarted
-from mcode.run_code.tool import RunCode
+from mcode.run_code.tool import RunCode, Surroundings
 from tests.children import no_process_left
 from tests.run_code.workplace import QUICK, until
 from tests.stage import Stage, stage, turns, use
@@ -40,7 +40,7 @@ async def session(
     with no_process_left():
         async with stage(directory, script, settings=settings) as here:
             pipeline = here.agent._parts.pipeline
-            tool = RunCode(pipeline.run, lambda: here.agent.catalog, replace(QUICK, cpu=0.5))
+            tool = RunCode(Surroundings(pipeline.run, lambda: here.agent.catalog, replace(QUICK, cpu=0.5)))
             here.agent.catalog.add(tool)
             try:
                 yield here

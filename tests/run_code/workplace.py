@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from mcode.call import Call, FailureKind, Outcome, Status
 from mcode.run_code.limits import Limits
-from mcode.run_code.tool import RunCode
+from mcode.run_code.tool import RunCode, Surroundings
 from mcode.tool import Effect, Placement, Tool, ToolResult, Workspace
 from tests.children import no_process_left
 
@@ -151,13 +151,15 @@ class Workplace:
     def run_code(self) -> RunCode:
         if self._run_code is None:
             self._run_code = RunCode(
-                self._invoke,
-                lambda: self._tools,
-                self.limits,
-                write_audit=lambda program, record: self._audits.setdefault(program, []).append(record),
-                mask=lambda text: text.replace("hush", "(masked)"),
-                is_loaded=lambda tool: tool.name in self.loaded,
-                together=self.together,
+                Surroundings(
+                    self._invoke,
+                    lambda: self._tools,
+                    self.limits,
+                    lambda program, record: self._audits.setdefault(program, []).append(record),
+                    lambda text: text.replace("hush", "(masked)"),
+                    lambda tool: tool.name in self.loaded,
+                    self.together,
+                )
             )
         return self._run_code
 

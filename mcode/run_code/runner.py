@@ -1,0 +1,138 @@
+"""Runs the session's programs one at a time and answers questions about the one that runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.call import FailureKind
+from mcode.errors import StorageError
+from mcode.run_code.engine import Engine
+from mcode.run_code.kept import KeptValues
+from mcode.run_code.names import Toolbox
+from mcode.run_code.program import Program, Session
+from mcode.run_code.program_text import ProgramText
+from mcode.run_code.records import CallState, Ending, Fault
+from mcode.run_code.report import report, summary
+from mcode.tool import ToolResult
+
+if TYPE_CHECKING:
+    from mcode.call import Call
+    from mcode.jsontext import JsonObject
+    from mcode.run_code.tool import Surroundings
+    from mcode.tool import ToolServices
+
+_FAILURES = {
+    Ending.CANCELLED: FailureKind.CANCELLED,
+    Ending.CALL_LIMIT: FailureKind.CALL_LIMIT,
+    Ending.TOO_LARGE: FailureKind.TOO_LARGE,
+    Ending.STOPPED_BY_USER: FailureKind.DENIED,
+    Ending.STOPPED_BY_HOOK: FailureKind.HOOK_DENIED,
+}
+"""What a program's end is as a call's; every other failure is the tool's error."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """Where in a running program a call comes from, for whoever asks the user about it."""
+
+    program: str
+    """Id of the `run_code` call."""
+    number: int
+    line: int
+    source: str
+    """The line of the program that made the call."""
+    waiting: int
+    """Other calls of the program that have not ended yet."""
+
+
+class Runner:
+    """What `RunCode` needs once there is something to run."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self.engine = Engine(surroundings.limits)
+        self._limits = surroundings.limits
+        self._session = Session(
+            self.engine,
+            surroundings.invoke,
+            surroundings.limits,
+            KeptValues(surroundings.limits),
+            Toolbox(surroundings.tools, surroundings.is_loaded),
+            surroundings.write_audit,
+            surroundings.mask,
+            surroundings.together,
+        )
+        self._one_at_a_time = asyncio.Lock()
+        self._running: dict[str, Program] = {}
+
+    async def run(self, code: str, wanted: int | None, services: ToolServices) -> ToolResult:
+        """Run a program to its end; `wanted`: characters of result that the model asked for.
+
+        The CancelledError of a cancelled one has the ToolResult so far as its argument.
+        """
+        identifier = services.call.id
+        async with self._one_at_a_time:
+            program = Program(self._session, services.call, ProgramText(code))
+            self._running[identifier] = program
+            try:
+                await program.run()
+            except asyncio.CancelledError as cancelled:
+                with contextlib.suppress(StorageError):  # whatever happens, it stays a cancellation
+                    cancelled.args = (await self._result(program, None, services),)
+                raise
+            finally:
+                del self._running[identifier]
+        return await self._result(program, wanted, services)
+
+    def stop(self, program: str, reason: str) -> bool:
+        """End a running program for the user; False where it does not run."""
+        running = self._running.get(program)
+        if running is None:
+            return False
+        running.stop(Fault(Ending.STOPPED_BY_USER, reason))
+        return True
+
+    def cancel_call(self, call: Call) -> bool:
+        """Cancel one call of a running program, which goes on; False where it does not run."""
+        running = self._running.get(call.parent or "")
+        return running is not None and running.bridge.cancel(call.id)
+
+    async def before_body(self, call: Call) -> None:
+        """Wait until a call that may run is the next in its program's order; returns at once for all others."""
+        running = self._running.get(call.parent or "")
+        if running is not None:
+            await running.bridge.before_body(call.id)
+
+    def site_of(self, call: Call) -> CallSite | None:
+        """Where a program makes this call; None where no running program does."""
+        running = self._running.get(call.parent or "")
+        if running is None:
+            return None
+        record = next((each for each in running.record.calls if each.id == call.id), None)
+        if record is None:
+            return None
+        waiting = running.record.count(CallState.WAITING, CallState.RUNNING) - 1
+        source = running.text.line(record.line).strip()
+        return CallSite(call.parent or "", record.number, record.line, source, waiting)
+
+    async def _result(self, program: Program, wanted: int | None, services: ToolServices) -> ToolResult:
+        record = program.record
+        told = await report(
+            record, program.text, self._limits, wanted, program.bridge.failures, services.spill_path
+        )
+        program.audit.end(record, told.shown)
+        ending = record.ending
+        data: JsonObject = {
+            "status": str(ending),
+            "calls": len(record.calls),
+            "failed": record.count(CallState.FAILED),
+            "denied": record.count(CallState.DENIED),
+            "bytes_in": record.bytes_in,
+            "chars_out": told.shown,
+            "cpu_ms": round(record.cpu * 1000),
+            "wall_ms": round(record.wall * 1000),
+        }
+        failure = None if ending is Ending.OK else _FAILURES.get(ending, FailureKind.TOOL_ERROR)
+        return ToolResult(told.text, data=data, failure=failure, summary=summary(record, told.shown))
