@@ -15,6 +15,9 @@ from mcode.wiring.options import Options
 
 SOURCES = frozenset({"user", "project", "local"})
 
+SUBCOMMANDS: tuple[str, ...] = ()
+"""First words of a command line that are not a message but a program of their own."""
+
 EPILOG = """\
 In a session: /help lists the commands, @ completes file names, ! runs a shell command of yours.
 Without a key an offline guide answers; set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL (--base-url) for any
@@ -32,8 +35,9 @@ class _Parser(argparse.ArgumentParser):
 def run(arguments: list[str]) -> int:
     """Run mcode with these arguments; returns the exit code. Errors go to standard error, without traceback."""
     try:
-        options = parse(arguments)
-        return _start(options)
+        if arguments and arguments[0] in SUBCOMMANDS:
+            return _subcommand(arguments[0], arguments[1:])
+        return _start(parse(arguments))
     except UsageError as error:
         return _complain(error, 2)
     except McodeError as error:
@@ -44,6 +48,13 @@ def run(arguments: list[str]) -> int:
         return end.code if isinstance(end.code, int) else 0
     except Exception as error:  # noqa: BLE001 -- the screen boundary: a traceback belongs in the log
         return _confess(error)
+
+
+def _subcommand(name: str, arguments: list[str]) -> int:
+    """Each is a module of `mcode.subcommands` of the same name, with one function `main(arguments) -> int`."""
+    from importlib import import_module
+
+    return import_module(f"mcode.subcommands.{name}").main(arguments)
 
 
 def parse(arguments: list[str]) -> Options:

@@ -168,6 +168,12 @@ class Tool(ABC):
     """What, when, what it returns: sent to the model with every request."""
     input_schema: JsonObject
     """JSON Schema of the arguments; always an object schema."""
+    title: str = ""
+    """A human's name for it, where the source gives one; foreign text for MCP tools."""
+    output_schema: JsonObject | None = None
+    """JSON Schema of the structured result, where the source gives one; shown as the return type."""
+    input_examples: tuple[JsonObject, ...] = ()
+    """Realistic arguments, each valid against `input_schema`; sent only with a definition that is in the context."""
     effects: frozenset[Effect] = frozenset()
     placement: Placement = Placement.RESIDENT
     source: str = "core"

@@ -1,0 +1,1 @@
+"""What `mcode WORD ...` does without opening a session: one module a word, with `main(arguments) -> int`."""
