@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mcode.tool import Tool
 
@@ -17,6 +17,7 @@ class Catalog:
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool] = {}
         self._spellings: dict[str, str] = {}
+        self._listeners: list[Callable[[str], None]] = []
         for tool in tools:
             self.add(tool)
 
@@ -26,6 +27,32 @@ class Catalog:
             raise ValueError(f"there is already a tool called {tool.name}")
         self._tools[tool.name] = tool
         self._spellings.setdefault(_plain(tool.name), tool.name)
+
+    def replace_server(self, server: str, tools: Sequence[Tool]) -> None:
+        """
+        Put these tools in place of all that the source `server` had, at once; none at all takes it out.
+
+        Raises ValueError, and changes nothing, where a tool is of another source, or its name is taken by one or
+        occurs twice. Call it on the event loop.
+        """
+        others = {name: tool for name, tool in self._tools.items() if tool.source != server}
+        for tool in tools:
+            if tool.source != server:
+                raise ValueError(f"the tool {tool.name} is of {tool.source}, not of {server}")
+            if tool.name in others:
+                raise ValueError(f"there is already a tool called {tool.name}")
+            others[tool.name] = tool
+        self._tools = others
+        self._spellings = {}
+        for name in others:
+            self._spellings.setdefault(_plain(name), name)
+        for listener in tuple(self._listeners):
+            listener(server)
+
+    def listen(self, callback: Callable[[str], None]) -> Callable[[], None]:
+        """Call `callback` with the source's name after each change of its tools; returns a function that ends it."""
+        self._listeners.append(callback)
+        return lambda: self._listeners.remove(callback)
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(sorted(self._tools.values(), key=lambda tool: tool.name))
