@@ -35,6 +35,8 @@ class _Parser(argparse.ArgumentParser):
 def run(arguments: list[str]) -> int:
     """Run mcode with these arguments; returns the exit code. Errors go to standard error, without traceback."""
     try:
+        if arguments == ["--reset-terminal"]:
+            return _reset_terminal()
         if arguments and arguments[0] in SUBCOMMANDS:
             return _subcommand(arguments[0], arguments[1:])
         return _start(parse(arguments))
@@ -48,6 +50,13 @@ def run(arguments: list[str]) -> int:
         return end.code if isinstance(end.code, int) else 0
     except Exception as error:  # noqa: BLE001 -- the screen boundary: a traceback belongs in the log
         return _confess(error)
+
+
+def _reset_terminal() -> int:
+    """Put a terminal back in order that a killed mcode left behind."""
+    from mcode.ui.reset import reset_terminal
+
+    return reset_terminal(sys.stdin.fileno(), sys.stdout)
 
 
 def _subcommand(name: str, arguments: list[str]) -> int:
@@ -117,6 +126,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--plain", action="store_true", help="line by line in the terminal's own scrollback")
     add("--no-decoration", action="store_true", help="plain lines with a word in front, for screen readers")
     add("--demo", action="store_true", help="the offline guide: a script, no model, nothing is sent")
+    add(
+        "--reset-terminal",
+        action="store_true",
+        help="put the terminal back in order after a killed mcode, and end (give no other option with it)",
+    )
     add("--debug", action="store_true", help="write a detailed log to the state directory")
     _add_session_options(parser)
     _add_model_options(parser)

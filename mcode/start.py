@@ -64,7 +64,7 @@ async def _headless(options: Options) -> int:
     from mcode.ui.headless import HeadlessFrontEnd
 
     if not options.demo:
-        _preload_sdk()
+        _preload(_load_sdk)
     output = _Output(options.output_format)
     bench = await prepare(options, interactive=False)
     output.mask = bench.masker.mask
@@ -99,6 +99,7 @@ async def _headless(options: Options) -> int:
 
 async def _interactive(options: Options) -> int:
     from mcode.commands.standard import standard_registry
+    from mcode.ui.line import prose
     from mcode.ui.line.app import LineApp
     from mcode.ui.line.look import look_for
 
@@ -117,8 +118,8 @@ async def _interactive(options: Options) -> int:
             first_message=options.prompt,
         )
         loop = asyncio.get_running_loop()
-        if not bench.endpoint.guide:
-            loop.call_later(0.2, _preload_sdk)
+        slow = [prose.preload] if bench.endpoint.guide else [prose.preload, _load_sdk]
+        loop.call_later(0.2, _preload, *slow)
         pruning = asyncio.create_task(bench.prune())
         try:
             return await app.run()
@@ -127,14 +128,23 @@ async def _interactive(options: Options) -> int:
             await bench.endpoint.client.close()
 
 
-def _preload_sdk() -> None:
-    """Load the SDK in a thread while everything else is read, or after the first frame.
+def _preload(*loaders: Callable[[], None]) -> None:
+    """Load slow libraries in a thread while everything else is read, or after the first frame.
 
     Nobody waits for that thread: a run that a signal ends does not load the rest of a library first.
     """
+
+    def load() -> None:
+        for loader in loaders:
+            loader()
+
+    threading.Thread(target=load, daemon=True).start()
+
+
+def _load_sdk() -> None:
     from mcode.model.anthropic import preload
 
-    threading.Thread(target=preload, daemon=True).start()
+    preload()
 
 
 def _which_session(options: Options, bench: Workbench) -> tuple[str, str | None]:

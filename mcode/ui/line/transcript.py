@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from mcode.call import Origin, Status
@@ -29,9 +28,10 @@ from mcode.ui.line.calls import finished_lines, head_line
 from mcode.ui.line.diff import diff_rows, painted
 from mcode.ui.line.live import retry_reason
 from mcode.ui.line.output import printed_text, without_ending
+from mcode.ui.line.prose import Prose
 from mcode.ui.line.stream import LineStream
 from mcode.ui.line.todos import todo_rows, todos_of
-from mcode.ui.line.wrap import wrap_columns, wrap_item, wrap_words
+from mcode.ui.line.wrap import wrap_columns, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,8 +50,6 @@ _MESSAGE_ROWS = 40
 _SHELL_ROWS = 2000
 """Rows of the user's own shell command."""
 
-_STRONG = re.compile(r"\*\*(\S|\S[^*]*\S)\*\*")
-
 _ENDINGS = {
     "interrupted": "interrupted",
     "limit": "stopped at a limit",
@@ -68,7 +66,7 @@ class Transcript:
         self._width = width
         self._stream = LineStream()
         self._streamed = False
-        self._in_fence = False
+        self._prose = Prose(look, width)
         self._first_of_block = True
         self._last_kind = ""
         self._queue_length = 0
@@ -82,9 +80,9 @@ class Transcript:
 
     @property
     def tail(self) -> list[str]:
-        """The streamed line that is not complete yet, as rows; nothing where it is blank."""
+        """What is streamed and not complete yet, as rows: a table, and a line where it is not blank."""
         line = clean(self._stream.pending, Kind.BLOCK).expandtabs(4)
-        return self._prose(line) if line.strip() else []
+        return [*self._prose.held, *(self._prose.plain(line) if line.strip() else ())]
 
     @property
     def running(self) -> tuple[ToolStarted, ...]:
@@ -138,6 +136,7 @@ class Transcript:
     def end_stream(self) -> list[str]:
         """The rest of streamed text, where something else comes next."""
         lines = [line for raw in self._stream.finish() for line in self._assistant_line(raw)]
+        lines += self._prose.finish_table()
         self._first_of_block = True
         return lines
 
@@ -177,31 +176,9 @@ class Transcript:
             if not line.strip():
                 return []
             self._first_of_block = False
-            rows = self._styled(line) if self.look.decorated else [f"Assistant: {line}"]
+            rows = self._prose.feed(line) if self.look.decorated else [f"Assistant: {line}"]
             return self.block("assistant", rows)
-        return self._styled(line)
-
-    def _styled(self, line: str) -> list[str]:
-        palette = self.look.palette
-        if line.lstrip().startswith(("```", "~~~")):
-            self._in_fence = not self._in_fence
-            return [palette.dim(line)]
-        if not self._in_fence and line.startswith("#") and line.lstrip("#").startswith(" "):
-            return [palette.bold(row) for row in self._prose(line)]
-        return self._prose(line)
-
-    def _prose(self, line: str) -> list[str]:
-        """A line of an answer as rows; code and tables stay as they are, for the terminal to break."""
-        if not self.look.decorated or self._in_fence or line.lstrip().startswith("|"):
-            return [line]
-        return [self._emphasised(row) for row in wrap_item(line, self._width())]
-
-    def _emphasised(self, row: str) -> str:
-        """A row with its `**strong**` words in bold; without colour the stars stay."""
-        palette = self.look.palette
-        if not palette.color or "**" not in row:
-            return row
-        return _STRONG.sub(lambda found: palette.bold(found[1]), row)
+        return self._prose.feed(line)
 
     def _wrapped(self, text: str, taken: int) -> list[str]:
         """Clean rows of a text; the first has `taken` cells less, the others are indented by two."""
@@ -221,7 +198,7 @@ class Transcript:
                 lines += self.end_stream()
         lines += self.end_stream()
         self._streamed = False
-        self._in_fence = False
+        lines += self._prose.end()
         if not event.complete and _has_text(event):
             lines += self.remark("cut off: the answer above is not complete")
         return lines

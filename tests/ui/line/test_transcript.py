@@ -54,7 +54,7 @@ def test_a_message_that_was_not_streamed_is_printed_from_itself() -> None:
 
 def test_prose_breaks_between_words_and_code_stays_whole() -> None:
     text = "one two three four\n```\nlong_code(one, two, three)\n```\n| a table | with cells |\n"
-    assert lines_of(TextDelta(text), width=12) == [
+    assert lines_of(TextDelta(text), said(text), width=12) == [
         "one two",
         "three four",
         "```",
