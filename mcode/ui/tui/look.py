@@ -1,0 +1,144 @@
+"""How the transcript looks: styles by name for a theme, and the glyphs that the terminal can show."""
+
+from __future__ import annotations
+
+import locale
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.style import Style
+from textual.color import BLACK, WHITE, Color
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from textual.theme import Theme
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """Signs of our own. Each stands beside a word or only repeats what the layout says."""
+
+    folded: str = "\u25b8"
+    open: str = "\u25be"
+    user: str = "\u203a"
+    side: str = "\u2502"
+    branch: str = "\u251c"
+    last: str = "\u2514"
+    rule: str = "\u2500"
+    cross: str = "\u253c"
+    bullet: str = "\u2022"
+    cut: str = "\u2026"
+
+
+ASCII = Glyphs(
+    folded=">", open="v", user=">", side="|", branch="|", last="`", rule="-", cross="+", bullet="-", cut="~"
+)
+"""For locales and terminals that cannot show more."""
+
+_ATTRIBUTES: Mapping[str, str] = {
+    "dim": "dim",
+    "strong": "bold",
+    "emphasis": "italic",
+    "struck": "strike",
+    "heading": "bold",
+    "link": "underline",
+    "user": "bold",
+    "bad": "bold",
+    "comment": "dim",
+    "keyword": "bold",
+    "rule": "dim",
+    "selected": "reverse",
+    "cursor": "bold",
+}
+"""What a style is without any colour."""
+
+_COLOURS: Mapping[str, str] = {
+    "code": "secondary",
+    "link": "primary",
+    "heading": "primary",
+    "user": "primary",
+    "accent": "primary",
+    "good": "success",
+    "bad": "error",
+    "warn": "warning",
+    "added": "success",
+    "removed": "error",
+    "keyword": "primary",
+    "string": "success",
+    "literal": "secondary",
+    "name": "secondary",
+}
+"""The field of a theme that colours a style. Prose keeps the foreground: colour only repeats what words say."""
+
+LEAST_CONTRAST = 4.5
+"""Of a coloured word on the theme's background; a colour that is fainter is moved towards black or white."""
+
+
+@dataclass(slots=True, eq=False)
+class Look:
+    """Styles and glyphs of one theme. A new one is made when the theme changes."""
+
+    styles: Mapping[str, Style]
+    """By name; names that are missing are plain."""
+    glyphs: Glyphs = field(default_factory=Glyphs)
+    dark: bool = True
+    name: str = ""
+    """Name of the theme."""
+    _joined: dict[str, Style] = field(default_factory=dict[str, Style])
+
+    def style(self, names: str) -> Style:
+        """The style of several names together; the later ones win."""
+        found = self._joined.get(names)
+        if found is None:
+            found = Style.null()
+            for name in names.split():
+                found += self.styles.get(name, Style.null())
+            self._joined[names] = found
+        return found
+
+
+def look_for(theme: Theme, *, unicode: bool = True, colour: bool = True) -> Look:
+    """The look of a theme of Textual's, the ANSI ones among them. Without `colour` attributes alone remain."""
+    styles: dict[str, Style] = {}
+    for name in {*_ATTRIBUTES, *_COLOURS}:
+        style = Style.parse(_ATTRIBUTES.get(name, ""))
+        source = _COLOURS.get(name) if colour else None
+        if source is not None:
+            style += _coloured(theme, source)
+        styles[name] = style
+    return Look(styles, Glyphs() if unicode else ASCII, theme.dark, theme.name)
+
+
+def _coloured(theme: Theme, source: str) -> Style:
+    value = getattr(theme, source) or theme.primary
+    if theme.ansi:
+        return Style(color=value.removeprefix("ansi_"))
+    colour = Color.parse(value)
+    background = Color.parse(theme.background or ("#121212" if theme.dark else "#e0e0e0"))
+    goal = WHITE if theme.dark else BLACK
+    for step in range(11):
+        tried = colour.blend(goal, step / 10)
+        if contrast(tried, background) >= LEAST_CONTRAST:
+            return Style(color=tried.rich_color)
+    return Style.null()
+
+
+def contrast(colour: Color, other: Color) -> float:
+    """How far two colours stand apart, from 1 to 21, by the formula of the accessibility guidelines."""
+    bright, dim = sorted((_luminance(colour), _luminance(other)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    parts = (part / 255 for part in (colour.r, colour.g, colour.b))
+    red, green, blue = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def can_show_unicode(environment: Mapping[str, str]) -> bool:
+    """Whether locale and terminal show box lines and the like."""
+    encoding = locale.getpreferredencoding(False).lower().replace("-", "")
+    return encoding == "utf8" and environment.get("TERM", "") != "linux"
