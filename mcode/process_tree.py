@@ -16,6 +16,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from mcode.process_guard import GUARD
 from mcode.process_table import environment_holds, open_files, snapshot
 
 if TYPE_CHECKING:
@@ -39,13 +40,16 @@ _ORPHAN_PATIENCE = 5.0
 class Family:
     """The processes that came from one started program."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, lasting: bool = False) -> None:
+        """`lasting`: the family outlives sessions, as an MCP server does; `end_all_children` leaves it alone."""
+        self.lasting = lasting
         self.mark = os.urandom(8).hex()
         """Value that the variable MARK must have in the program's environment."""
         self._pipes: frozenset[str] = frozenset()
         self._leader: int | None = None
         self._known: dict[int, int] = {}
         """Members that were left when the leader was reaped: pid and identity."""
+        self._is_guarded = False
 
     @property
     def leader(self) -> int | None:
@@ -62,13 +66,19 @@ class Family:
         self._pipes = pipes
         _families.add(self)
 
+    def guard(self) -> None:
+        """See to it that the family ends even where mcode is killed."""
+        if self._leader is not None:
+            self._is_guarded = True
+            GUARD.watch(self.mark, self._leader)
+
     def leave(self) -> int:
         """The leader will now be reaped: remember who lives on; returns how many."""
         left = self.members() if sys.platform == "linux" or self._group_lives() else []
         self._leader = None
         self._known = {entry.pid: _identity(entry) for entry in left}
         if not left:
-            _families.discard(self)
+            self._forget()
         return len(left)
 
     def members(self) -> list[ProcessEntry]:
@@ -118,7 +128,12 @@ class Family:
 
     def _forget_if_gone(self) -> None:
         if self._leader is None and not self.members():
-            _families.discard(self)
+            self._forget()
+
+    def _forget(self) -> None:
+        _families.discard(self)
+        if self._is_guarded:
+            GUARD.forget(self.mark)
 
     def _select(self, entries: Iterable[ProcessEntry]) -> list[ProcessEntry]:
         children: dict[int, list[ProcessEntry]] = {}
@@ -171,8 +186,11 @@ _prepared_process = 0
 
 
 async def end_all_children(grace: float = 1.0) -> None:
-    """End every process that mcode's commands have left or still run; takes `grace` seconds and one more."""
-    await asyncio.gather(*(family.end(grace) for family in tuple(_families)))
+    """End every process that mcode's commands have left or still run; takes `grace` seconds and one more.
+
+    Lasting families stay: who began them ends them.
+    """
+    await asyncio.gather(*(family.end(grace) for family in tuple(_families) if not family.lasting))
 
 
 def kill_all_children() -> None:
