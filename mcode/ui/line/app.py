@@ -13,6 +13,7 @@ from mcode.commands.registry import OpenSession, Quit
 from mcode.errors import McodeError
 from mcode.events import TurnFinished
 from mcode.text import Kind, clean
+from mcode.ui.completion import Completer
 from mcode.ui.line.answering import Answering
 from mcode.ui.line.completion import DraftCompleter
 from mcode.ui.line.console import Console
@@ -87,7 +88,7 @@ class LineApp:
             self.hands,
             self,
             self.look,
-            completer=DraftCompleter(self.context, FileNames(lambda: self._agent.workspace.roots)),
+            completer=DraftCompleter(Completer(self.context, FileNames(lambda: self._agent.workspace.roots))),
             history=self.history.load(),
             input=self.console.input,
             output=self.console.output,
