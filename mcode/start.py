@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime
 import signal
 import sys
 import threading
@@ -13,13 +12,15 @@ from typing import TYPE_CHECKING
 from mcode.errors import McodeError, UsageError
 from mcode.logs import open_log
 from mcode.streams import speak_utf8, write
-from mcode.text import Kind, clean, shorten
+from mcode.text import Kind, clean
+from mcode.wiring.opening import Opening, open_session, which_session
 from mcode.wiring.workbench import prepare
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
     from typing import TextIO
 
+    from mcode.ui.line.look import Look
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
 
@@ -69,8 +70,9 @@ async def _headless(options: Options) -> int:
     bench = await prepare(options, interactive=False)
     output.mask = bench.masker.mask
     with open_log(bench.places.logs, bench.masker, detailed=options.debug):
-        source, reference = _which_session(options, bench)
-        agent = await bench.open_agent(source, reference)
+        opening = await which_session(options, bench, None) or Opening("startup")
+        source = opening.source
+        agent = await bench.open_agent(source, opening.reference)
         front_end = HeadlessFrontEnd(
             agent,
             output,
@@ -101,19 +103,26 @@ async def _interactive(options: Options) -> int:
     from mcode.commands.standard import standard_registry
     from mcode.ui.line import prose
     from mcode.ui.line.app import LineApp
+    from mcode.ui.line.choosing import ListChooser
     from mcode.ui.line.look import look_for
 
     bench = await prepare(options, interactive=True)
     with open_log(bench.places.logs, bench.masker, detailed=options.debug):
-        source, reference = _which_session(options, bench)
-        agent = await bench.open_agent(source, reference)
+        look = look_for(bench.settings.own.ui, bench.environment, decoration=not options.no_decoration)
+        chooser = ListChooser()
+        opening = await which_session(options, bench, chooser)
+        if opening is None:
+            return 0
+        opening, agent = await open_session(bench, opening, chooser)
+        if agent is None:
+            return _show_conversation(bench, opening.reference, look)
         app = LineApp(
             agent,
             around=bench.surroundings(),
             registry=standard_registry(),
             open_agent=bench.open_agent,
-            look=look_for(bench.settings.own.ui, bench.environment, decoration=not options.no_decoration),
-            source=source,
+            look=look,
+            source=opening.source,
             remarks=_remarks(bench),
             first_message=options.prompt,
         )
@@ -147,36 +156,17 @@ def _load_sdk() -> None:
     preload()
 
 
-def _which_session(options: Options, bench: Workbench) -> tuple[str, str | None]:
-    """How the session opens, and which one. Without a name or id, `--resume` shows what there is."""
-    if options.resume is not None:
-        if not options.resume:
-            raise UsageError(_sessions_to_resume(bench))
-        return ("fork" if options.fork else "resume"), options.resume
-    if options.continue_latest:
-        return ("fork" if options.fork else "resume"), None
-    if options.fork:
-        raise UsageError("--fork-session goes with --continue or --resume. Nothing was started.")
-    return "startup", None
+def _show_conversation(bench: Workbench, reference: str | None, look: Look) -> int:
+    """Print a session that another process has open; returns the exit code."""
+    from mcode.agent.transcript import transcript
+    from mcode.ui.line.reading import print_conversation
 
-
-def _sessions_to_resume(bench: Workbench) -> str:
-    sessions = bench.store.list()[:20]
-    rows = [
-        f"  {info.id}  {_day(info.modified)}  {_line(info.name or info.first_prompt)}" for info in sessions
-    ]
-    listed = "\n".join(rows) if rows else "  (none here yet)"
-    return (
-        f"--resume takes the id or name of a session. Nothing was started. Sessions of this folder:\n{listed}"
-    )
-
-
-def _line(text: str) -> str:
-    return shorten(clean(text, Kind.LINE), 60)
-
-
-def _day(seconds: float) -> str:
-    return datetime.datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+    session = bench.store.open_read_only(reference or "")
+    try:
+        print_conversation(transcript(session.journal.records), look)
+    finally:
+        session.journal.close()
+    return 0
 
 
 def _remarks(bench: Workbench) -> tuple[str, ...]:

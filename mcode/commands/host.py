@@ -198,6 +198,8 @@ class Surroundings:
     """The instruction files that were read at the start."""
     sessions: Callable[[], Sequence[SessionInfo]]
     """Earlier sessions of this folder, newest first."""
+    resolve: Callable[[str], str]
+    """The id of the session of this folder that an id, the beginning of one, or a name means; raises UsageError."""
     models: Callable[[], Awaitable[Sequence[str]]]
     """Names of the models that the endpoint offers; raises EndpointError."""
     masker: Masker

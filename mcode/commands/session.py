@@ -28,26 +28,14 @@ async def _clear(context: CommandContext, arguments: Arguments) -> CommandResult
 
 async def _resume(context: CommandContext, arguments: Arguments) -> CommandResult:
     words = arguments.at_most(1, '/resume [id or "name"]')
-    sessions = await asyncio.to_thread(context.around.sessions)
     if not words:
-        return _listing(context, sessions)
+        return _listing(context, await asyncio.to_thread(context.around.sessions))
     _refuse_while_busy(context, "/resume")
-    reference = words[0]
-    found = [info for info in sessions if info.id.startswith(reference) or info.name == reference]
-    if not found:
-        raise UsageError(
-            f"No session of this folder has the id or name `{reference}`; the present session stays open. "
-            "/resume lists the sessions that can be resumed."
-        )
-    if len(found) > 1:
-        raise UsageError(
-            f"`{reference}` fits {len(found)} sessions ({', '.join(info.id[:8] for info in found[:5])}); the "
-            "present session stays open. Give more of the id."
-        )
-    if found[0].id == context.agent.session.id:
-        raise UsageError(f"The session {found[0].id[:8]} is the one that is open; nothing was done.")
-    text = f"Resuming {found[0].id[:8]}"
-    return CommandResult(text, {"id": found[0].id}, OpenSession("resume", found[0].id))
+    identifier = await asyncio.to_thread(context.around.resolve, words[0])
+    if identifier == context.agent.session.id:
+        raise UsageError(f"The session {identifier[:8]} is the one that is open; nothing was done.")
+    text = f"Resuming {identifier[:8]}"
+    return CommandResult(text, {"id": identifier}, OpenSession("resume", identifier))
 
 
 async def _rename(context: CommandContext, arguments: Arguments) -> CommandResult:

@@ -12,7 +12,7 @@ import json
 import re
 import time
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mcode.errors import StorageError
@@ -22,13 +22,15 @@ from mcode.session.side_values import SideValues
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
     from pathlib import Path
 
     from mcode.jsontext import JsonObject
+    from mcode.session.records import Record
 
 _INDEX = "index.json"
-_INDEX_VERSION = 1
-_HEAD = re.compile(rb'\{"mcode":\d+,"seq":\d+,"prev":\d+,"type":"(user|assistant|title)"')
+_INDEX_VERSION = 2
+_HEAD = re.compile(rb'\{"mcode":\d+,"seq":\d+,"prev":\d+,"type":"(session|user|assistant|title)"')
 """The beginning of the records that a listing needs; anything else is passed over without parsing it."""
 CLOCK_SLACK = 7 * 86400 * 1_000_000
 """Microseconds that the system's clock may have been set back without disturbing the order of sessions."""
@@ -51,6 +53,8 @@ class SessionInfo:
     """Messages of the user and the model."""
     size: int
     """Bytes of its file."""
+    interactive: bool = True
+    """Whether it was held in a terminal, at least in part; False for headless runs."""
 
 
 @dataclass(slots=True)
@@ -64,6 +68,7 @@ class _Found:
     name: str = ""
     first_prompt: str = ""
     messages: int = 0
+    interactive: bool = True
 
 
 def session_paths(directory: Path) -> list[Path]:
@@ -80,6 +85,12 @@ def is_session_id(text: str) -> bool:
         return str(uuid.UUID(text)) == text
     except ValueError:
         return False
+
+
+def is_interactive(records: Iterable[Record]) -> bool:
+    """Whether a session was held in a terminal, at least in part; the last of its `session` records tells."""
+    told = [record.body.get("interactive", True) for record in records if record.type == "session"]
+    return bool(told[-1]) if told else True
 
 
 def newest_change(directory: Path) -> int:
@@ -110,7 +121,13 @@ def list_sessions(directory: Path) -> tuple[SessionInfo, ...]:
         fresh[path.stem] = found
         if found.messages or found.name:
             info = SessionInfo(
-                path.stem, found.name, found.first_prompt, status.st_mtime, found.messages, status.st_size
+                path.stem,
+                found.name,
+                found.first_prompt,
+                status.st_mtime,
+                found.messages,
+                status.st_size,
+                found.interactive,
             )
             infos.append((status.st_mtime_ns, info))
     if fresh != index:
@@ -124,7 +141,7 @@ def _read_on(path: Path, status: os.stat_result, known: _Found | None) -> _Found
         known = _Found(file=status.st_ino)
     if known.offset == status.st_size:
         return known
-    found = _Found(known.file, known.offset, known.name, known.first_prompt, known.messages)
+    found = replace(known)
     with path.open("rb") as stream:
         stream.seek(found.offset)
         for line in stream:
@@ -141,6 +158,9 @@ def _note(found: _Found, kind: bytes, line: bytes, path: Path) -> None:
     if kind == b"title":
         for record in read(line, _side(path).load).records:
             found.name = str(record.body.get("name", "")).strip()[:_SHOWN]
+        return
+    if kind == b"session":
+        found.interactive = is_interactive(read(line, _side(path).load).records)
         return
     found.messages += 1
     if kind == b"user" and not found.first_prompt:
@@ -182,6 +202,7 @@ def _entry(value: JsonObject) -> _Found:
         name=str(value["name"]),
         first_prompt=str(value["first_prompt"]),
         messages=int(value["messages"]),
+        interactive=bool(value["interactive"]),
     )
 
 

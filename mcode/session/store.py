@@ -99,7 +99,7 @@ class SessionStore:
         known: JsonObject = {}
         for record in session.journal.records:
             if record.type == "session":
-                known = record.body
+                known = {**known, **record.body}
         session.journal.append("session", {**known, "id": identifier, "parent": parent})
         return session
 

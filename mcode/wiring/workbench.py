@@ -17,6 +17,7 @@ from mcode.config.places import find_places
 from mcode.errors import UsageError
 from mcode.events import Notice
 from mcode.masking import Masker
+from mcode.session.listing import is_interactive
 from mcode.session.store import SessionStore
 from mcode.wiring.assembly import Assembly, check_mode
 from mcode.wiring.endpoint import choose_endpoint
@@ -47,6 +48,8 @@ class Workbench:
     store: SessionStore
     memory: Memory
     """The instruction files as they were read when the present session was opened."""
+    interactive: bool = True
+    """Whether somebody sits at a terminal; False for `-p`."""
     _unsaid: tuple[str, ...] = field(init=False)
     _neighbours: set[str] = field(default_factory=set[str], init=False)
 
@@ -62,7 +65,9 @@ class Workbench:
         session = self._open_session(source, reference)
         if not session.journal.records:
             body = {"id": session.id, "cwd": str(self.start), "version": __version__}
-            session.journal.append("session", body)
+            session.journal.append("session", {**body, "interactive": self.interactive})
+        elif self.interactive and not is_interactive(session.journal.records):
+            session.journal.append("session", {"id": session.id, "interactive": True})
         self.memory = await asyncio.to_thread(
             load_memory, self.places, self.start, self.settings.claude_md_excludes
         )
@@ -77,6 +82,7 @@ class Workbench:
             credential=self.endpoint.credential,
             memory=lambda: self.memory.files,
             sessions=self.store.list,
+            resolve=self.store.resolve,
             models=self._models,
             masker=self.masker,
         )
@@ -143,6 +149,7 @@ async def prepare(options: Options, *, interactive: bool) -> Workbench:
         masker=masker,
         store=SessionStore(places.project_directory(start), masker, durable=settings.own.sync != "relaxed"),
         memory=Memory(start, places.home),
+        interactive=interactive,
     )
 
 

@@ -117,7 +117,7 @@ def test_a_listing_reads_only_what_was_added_since_the_last(store: SessionStore)
 
 
 @pytest.mark.parametrize(
-    "content", [None, b"", b"not JSON", b'{"version":1,"sessions":{"x":[]}}', b'{"version":99}', b"[]"]
+    "content", [None, b"", b"not JSON", b'{"version":2,"sessions":{"x":[]}}', b'{"version":99}', b"[]"]
 )
 def test_j_10_the_index_is_rebuilt_from_the_files(store: SessionStore, content: bytes | None) -> None:
     begin(store, "one", "name")
@@ -128,7 +128,7 @@ def test_j_10_the_index_is_rebuilt_from_the_files(store: SessionStore, content: 
     else:
         index.write_bytes(content)
     assert store.list() == before
-    assert json.loads(index.read_bytes())["version"] == 1
+    assert json.loads(index.read_bytes())["version"] == 2
 
 
 def test_a_file_replaced_by_another_is_read_from_its_beginning(store: SessionStore) -> None:
