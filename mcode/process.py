@@ -66,6 +66,12 @@ class ProcessSpec:
     spill: Path | None = None
     """Where the whole output is kept when it passes `shown_limit`; its directory also takes nameless files.
     Without it all that is kept stays in memory, 1 MB a stream at most."""
+    spill_always: bool = False
+    """Make the file at `spill` at the start, so that others can read along."""
+    secrets: tuple[tuple[bytes, bytes], ...] = ()
+    """Exact values that must not stand in the file at `spill`, each with the mark that replaces it."""
+    guarded: bool = False
+    """End the process and all that came from it even where mcode itself is killed (`process_guard`)."""
     grace: float = 2.0
     """Seconds between SIGTERM and SIGKILL."""
     extra_variable: str = ""
@@ -126,7 +132,13 @@ class _Run:
         self._loop = asyncio.get_running_loop()
         self._family = Family()
         self._process: subprocess.Popen[bytes] | None = None
-        self._recorder = OutputRecorder(spec.output_limit, spec.shown_limit, spec.spill)
+        self._recorder = OutputRecorder(
+            spec.output_limit,
+            spec.shown_limit,
+            spec.spill,
+            secrets=spec.secrets,
+            spill_always=spec.spill_always,
+        )
         self._extra = bytearray()
         self._reading: dict[int, Callable[[bytes], None]] = {}
         """Descriptors that are read, with what takes their chunks."""
@@ -157,6 +169,8 @@ class _Run:
             self._process.pid,
             frozenset(_pipe_name(end) for end in (stdout, stderr, extra) if end is not None),
         )
+        if spec.guarded:
+            self._family.guard()
         for end in (stdout_end, stderr_end, stdin_end, extra_end):
             self._close(end)
         self._read(stdout, lambda chunk: self._take(0, chunk))

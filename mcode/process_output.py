@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from mcode.process_lines import HeadAndTail, LineShaper, without_broken_end, without_broken_start
+from mcode.process_secrets import SecretFilter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 SPILL_LIMIT = 64 * 1024 * 1024
@@ -119,8 +121,12 @@ class SpillFile:
         self._size = 0
         self.problem = ""
 
+    def begin(self) -> None:
+        """Make the file now, for those who want to read along."""
+        self._open()
+
     def feed(self, chunk: bytes) -> None:
-        if self.problem:
+        if self.problem or not chunk:
             return
         if self._descriptor is None:
             self._memory += chunk
@@ -169,10 +175,19 @@ class SpillFile:
 class OutputRecorder:
     """Takes both streams of one process as they arrive."""
 
-    def __init__(self, limit: int, shown_limit: int, spill: Path | None) -> None:
+    def __init__(
+        self,
+        limit: int,
+        shown_limit: int,
+        spill: Path | None,
+        *,
+        secrets: Sequence[tuple[bytes, bytes]] = (),
+        spill_always: bool = False,
+    ) -> None:
         """`limit`: bytes kept of each stream. `shown_limit`: characters of merged text, 0 for none.
 
-        `spill`: where everything is kept if the merged text cannot hold it.
+        `spill`: where everything is kept if the merged text cannot hold it, or from the start where
+        `spill_always`; `secrets` are replaced there, each by its mark.
         """
         directory = spill.parent if spill is not None else None
         self._keepers = (StreamKeeper(limit, directory), StreamKeeper(limit, directory))
@@ -180,6 +195,9 @@ class OutputRecorder:
         # A character takes four bytes at most, so head and tail can fill their halves whatever the script.
         self._lines = HeadAndTail(shown_limit * 2) if shown_limit else None
         self._spill = SpillFile(spill, shown_limit) if spill is not None and shown_limit else None
+        self._filters = (SecretFilter(secrets), SecretFilter(secrets))
+        if self._spill is not None and spill_always:
+            self._spill.begin()
 
     def feed(self, stream: int, chunk: bytes) -> None:
         """Take a chunk of standard output (0) or standard error (1)."""
@@ -187,10 +205,13 @@ class OutputRecorder:
         if self._lines is not None:
             self._lines.feed(self._shapers[stream].feed(chunk))
         if self._spill is not None:
-            self._spill.feed(chunk)
+            self._spill.feed(self._filters[stream].feed(chunk))
 
     def finish(self) -> tuple[Captured, Captured, Shown]:
         """Both streams, and what is shown of them."""
+        if self._spill is not None:
+            for held in self._filters:
+                self._spill.feed(held.finish())
         shown = Shown()
         if self._lines is not None:
             unfinished = [shaper.finish() for shaper in self._shapers]

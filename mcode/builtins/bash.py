@@ -5,20 +5,23 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from mcode.builtins.bash_report import report, room_for_output
+from mcode.builtins.bash_report import report, report_job, room_for_output
 from mcode.builtins.description import read_description
-from mcode.call import FailureKind
+from mcode.builtins.refusal import RefusalError, failed
+from mcode.call import FailureKind, Origin
 from mcode.process import ProcessResult, ProcessSpec, find_program, run_process
 from mcode.tool import Access, Effect, Preview, Tool, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from mcode.builtins.jobs import Jobs
     from mcode.call import Call
     from mcode.jsontext import JsonObject
     from mcode.tool import ToolServices, Workspace
@@ -31,6 +34,9 @@ MAXIMUM_TIMEOUT = 600_000
 
 DATA_LIMIT = 16 * 1024 * 1024
 """Bytes of each stream that programs and hooks get whole."""
+
+JOB_TEXT = 2_000
+"""Characters of output that are told with the start of a job that has ended already."""
 
 _BEFORE_THE_TEXT = Path(__file__).with_name("bash_start.sh")
 
@@ -58,18 +64,29 @@ class Bash(Tool):
                 "maximum": MAXIMUM_TIMEOUT,
                 "description": f"Milliseconds; default {DEFAULT_TIMEOUT}",
             },
+            "run_in_background": {"type": "boolean"},
         },
         "required": ["command"],
         "additionalProperties": False,
     }
 
     def __init__(
-        self, environment_for: Callable[[Call], Mapping[str, str]], *, output_limit: int = 30_000
+        self,
+        environment_for: Callable[[Call], Mapping[str, str]],
+        *,
+        output_limit: int = 30_000,
+        jobs: Jobs | None = None,
+        secrets: tuple[tuple[bytes, bytes], ...] = (),
     ) -> None:
-        """`environment_for` gives the whole environment of a call; the user may let asked ones see more."""
+        """`environment_for` gives the whole environment of a call; the user may let asked ones see more.
+
+        `jobs` take what runs in the background. `secrets` are replaced in files with output, each by its mark.
+        """
         self.description = read_description("bash")
         self._environment_for = environment_for
         self.output_limit = output_limit
+        self._jobs = jobs
+        self._secrets = secrets
         self._bash: Path | None = None
 
     @override
@@ -82,14 +99,15 @@ class Bash(Tool):
         del workspace
         command: str = arguments["command"]
         first, *more = command.strip().splitlines() or [""]
-        return Preview(title=f"{first} …" if more else first, body=command)
+        title = f"{first} …" if more else first
+        return Preview(f"{title} (in the background)" if _in_background(arguments) else title, command)
 
     @override
     async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
         """Run the command. A CancelledError that leaves here has the ToolResult so far as its argument."""
         command: str = arguments["command"]
         workspace = services.workspace
-        refusal = _refuse(command) or self._find_bash(workspace)
+        refusal = _refuse(command) or self._refuse_job(arguments, services.call) or self._find_bash(workspace)
         if refusal:
             return _failure(refusal)
         seconds = min(arguments.get("timeout", DEFAULT_TIMEOUT), MAXIMUM_TIMEOUT) / 1000
@@ -102,8 +120,11 @@ class Bash(Tool):
             output_limit=DATA_LIMIT,
             shown_limit=room_for_output(self.output_limit),
             spill=services.spill_path(".txt"),
+            secrets=self._secrets,
             extra_variable="MCODE_DIRECTORY_REPORT",
         )
+        if self._jobs is not None and _in_background(arguments):
+            return await self._start_job(self._jobs, arguments, spec, services, notes)
         try:
             result = await run_process(spec, _Progress(services.progress))
         except asyncio.CancelledError as cancelled:
@@ -117,6 +138,45 @@ class Bash(Tool):
             return _failure(_explain(error, spec))
         notes += _follow(result.extra, workspace)
         return report(result, seconds, self.output_limit, notes)
+
+    def _refuse_job(self, arguments: JsonObject, call: Call) -> str:
+        """Why nothing can run in the background for this call; nothing where it can."""
+        if not _in_background(arguments):
+            return ""
+        if call.origin is Origin.PROGRAM or call.parent is not None:
+            return (
+                "run_in_background is not for programs: a program simply waits for a long command, and its own "
+                "time stands still meanwhile. Leave it out, or start the job outside the program."
+            )
+        return "" if self._jobs is not None else "Nothing can run in the background here."
+
+    async def _start_job(
+        self,
+        jobs: Jobs,
+        arguments: JsonObject,
+        spec: ProcessSpec,
+        services: ToolServices,
+        notes: tuple[str, ...],
+    ) -> ToolResult:
+        """Let the command go on by itself: no limit of time but a given one, and every byte in its file."""
+        seconds = spec.timeout if "timeout" in arguments else None
+        environment = self._environment_for(services.call)
+        spec = replace(
+            spec,
+            env=environment,
+            timeout=seconds,
+            output_limit=0,
+            shown_limit=JOB_TEXT,
+            spill_always=True,
+            guarded=True,
+            extra_variable="",
+        )
+        try:
+            job = await jobs.start(arguments["command"], spec)
+        except RefusalError as error:
+            return failed(error)
+        jobs.tell(job)
+        return report_job(job, JOB_TEXT, notes)
 
     def _find_bash(self, workspace: Workspace) -> str:
         """Find the shell once, outside the workspace; returns why not, or nothing."""
@@ -140,6 +200,10 @@ class _Progress:
         if lines[-1].strip():
             self._shown = now
             self._show(lines[-1])
+
+
+def _in_background(arguments: JsonObject) -> bool:
+    return bool(arguments.get("run_in_background"))
 
 
 def _report_directory() -> dict[str, str]:

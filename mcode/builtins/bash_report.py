@@ -10,6 +10,7 @@ from mcode.text import Kind, clean
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
+    from mcode.builtins.jobs import Job
     from mcode.jsontext import JsonObject
     from mcode.process import Captured, ProcessResult, Shown
 
@@ -36,6 +37,37 @@ def report(result: ProcessResult, timeout: float, limit: int, notes: tuple[str, 
         summary=_summary(result, timeout),
         notes=(*notes, *_further_notes(result)),
         spill=result.shown.file,
+    )
+
+
+def report_job(job: Job, limit: int, notes: tuple[str, ...] = ()) -> ToolResult:
+    """Put the start of a background job into words; of one that has ended already, also how and its output."""
+    data: JsonObject = {
+        "stdout": "",
+        "stderr": "",
+        "exit_code": None,
+        "timed_out": False,
+        "interrupted": False,
+        "isImage": False,
+        "backgroundTaskId": job.id,
+    }
+    if job.running:
+        text = (
+            f"Started as background job {job.id}; its output goes to {job.file}. TaskOutput (task_id {job.id}) "
+            "shows it and can wait for the end, TaskStop ends it. When it has ended you are told with the user's "
+            "next message."
+        )
+        return ToolResult(text, data=data, summary=f"background job {job.id}", notes=notes)
+    if job.result is None:
+        text = f"The command did not start in the background: {job.problem}. Nothing was run."
+        return ToolResult(text, failure=FailureKind.TOOL_ERROR, summary="not started")
+    data["exit_code"] = _exit_code(job.result)
+    output = shown_text(job.result.shown, limit)
+    text = (
+        f"Background job {job.id} has ended already: {job.state}. Its output, also in {job.file}:\n{output}"
+    )
+    return ToolResult(
+        text, data=data, summary=f"background job {job.id}: {job.state}", notes=(*notes, *job.notes)
     )
 
 

@@ -53,7 +53,7 @@ class Edit(FileTool):
         every = " (every occurrence)" if replacement.everywhere else ""
         path = Path(arguments["file_path"])
         body = f"In {path} replace{every}:\n{arguments['old_string']}\nwith:\n{arguments['new_string']}"
-        title = self.title(arguments, workspace)
+        title = self.card_name(arguments, workspace)
         diff = await asyncio.to_thread(_preview_diff, path, replacement, title)
         return Preview(title, body, diff)
 

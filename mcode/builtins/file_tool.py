@@ -61,6 +61,6 @@ class FileTool(Tool):
     async def work(self, path: Path, arguments: JsonObject, services: ToolServices) -> ToolResult:
         """Do it; raises McodeError where it cannot be done."""
 
-    def title(self, arguments: JsonObject, workspace: Workspace) -> str:
+    def card_name(self, arguments: JsonObject, workspace: Workspace) -> str:
         """The file as a card names it."""
         return shown(Path(arguments["file_path"]), workspace.start)

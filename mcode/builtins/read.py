@@ -47,7 +47,7 @@ class Read(FileTool):
 
     @override
     async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:
-        title = self.title(arguments, workspace)
+        title = self.card_name(arguments, workspace)
         first, limit = arguments.get("offset", 1), arguments.get("limit")
         if limit is not None:
             title = f"{title}:{first}-{first + limit - 1}"

@@ -41,7 +41,7 @@ class Write(FileTool):
     @override
     async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:
         path, content = Path(arguments["file_path"]), arguments["content"]
-        title = self.title(arguments, workspace)
+        title = self.card_name(arguments, workspace)
         diff = await asyncio.to_thread(_preview_diff, path, content, title)
         return Preview(title, f"Write to {path}:\n{content}", diff)
 

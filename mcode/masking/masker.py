@@ -49,6 +49,14 @@ class Masker:
         self._keys = _spellings("key", own)
         self._literals = _spellings("env", found - own)
 
+    @property
+    def keys(self) -> tuple[tuple[bytes, bytes], ...]:
+        """mcode's own keys as they may stand in a stream of bytes, in each spelling, with their marks."""
+        return tuple(
+            (spelling.encode("utf-8", "replace"), replacement.encode())
+            for spelling, replacement in self._keys
+        )
+
     def mask_keys(self, text: str) -> str:
         """Mask mcode's own keys alone: what even the model may not see."""
         for spelling, replacement in self._keys:

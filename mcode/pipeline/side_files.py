@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mcode.errors import StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from mcode.call import Call
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
 class SideFiles:
     """Files in the session's own directory, readable by the user alone."""
 
-    def __init__(self, session: OpenSession, *, undo_required: bool = True) -> None:
-        """`undo_required`: a change whose old bytes cannot be kept is refused."""
+    def __init__(
+        self, session: OpenSession, *, undo_required: bool = True, mask: Callable[[str], str] = str
+    ) -> None:
+        """`undo_required`: a change whose old bytes cannot be kept is refused. `mask` replaces mcode's own keys."""
         self._session = session
         self._undo_required = undo_required
+        self._mask = mask
 
     def spill_path(self, suffix: str) -> Path:
         """A fresh path; nobody else makes a file of this name."""
@@ -34,7 +38,7 @@ class SideFiles:
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
-                file.write(text)
+                file.write(self._mask(text))
         except OSError as error:
             raise StorageError(
                 f"The whole output could not be kept in {path}: {error.strerror}. The session is unchanged; "

@@ -95,10 +95,15 @@ def test_what_the_tool_declares() -> None:
     assert tool.name == "Bash"
     assert tool.effects == {Effect.RUNS_COMMANDS}
     assert not tool.read_only
-    assert set(tool.input_schema["properties"]) == {"command", "description", "timeout"}
+    assert set(tool.input_schema["properties"]) == {
+        "command",
+        "description",
+        "timeout",
+        "run_in_background",
+    }
     assert tool.input_schema["required"] == ["command"]
     assert "millisecond" in tool.description
-    assert len(tool.description) < 800
+    assert len(tool.description) < 950
 
 
 async def test_the_whole_command_is_shown_and_judged() -> None:
