@@ -37,6 +37,24 @@ class Call:
     """Why the arguments could not be read (broken JSON and where); such a call ends at `admit`."""
 
 
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """Where in a running program a call comes from, for whoever asks the user about it."""
+
+    program: str
+    """Id of the `run_code` call."""
+    title: str
+    """What the program calls itself: its first comment, or its beginning."""
+    number: int
+    """Of the call in its program, from 1."""
+    line: int
+    """The line of the program that made the call; 0 where it is not known."""
+    source: str
+    """That line."""
+    waiting: int
+    """Other calls of the program that have not ended yet."""
+
+
 class Status(StrEnum):
     """How a call ended. The words are shown on the screen."""
 
@@ -85,7 +103,13 @@ class Outcome:
     duration: float = 0.0
     """Seconds the tool's body ran, by the monotonic clock."""
     decision: str = ""
-    """Why the call was allowed, asked or denied, and by whom: `auto: read-only`, `approved by you`."""
+    """Why the call was allowed or denied, and by whom: `reads in the workspace`, `approved by you`, `denied by you`."""
+    batch: str = ""
+    """Id of the answer that allowed this call together with others; empty where it was asked about alone."""
+    restorations: tuple[str, ...] = ()
+    """A note for each argument whose type was restored."""
+    rewritten: bool = False
+    """A hook changed the arguments or the result."""
     notes: tuple[str, ...] = ()
     """What hooks, the stale guard and the like add for the model; already contained in `text`."""
     stop_turn: str | None = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcode.call import Call, Outcome
+    from mcode.call import Call, CallSite, Outcome
     from mcode.jsontext import JsonObject
     from mcode.tool import Preview, Question
 
@@ -105,13 +105,13 @@ class ApprovalChoice:
     """One numbered answer to an approval."""
 
     key: str
-    """`once`, `session`, `always` or `deny`; `stop` inside programs."""
+    """`once`, `session`, `always` or `deny`; inside programs also `program` and `stop`."""
     label: str
     """The words shown, with the exact rule where one would be made."""
     rule: str | None = None
     """The rule that the choice would add."""
     destination: str | None = None
-    """Where the rule would be kept: `session` or the path of a settings file."""
+    """Where the rule would be kept: `program`, `session`, `local` or the path of a settings file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +126,17 @@ class ApprovalRequested:
     choices: tuple[ApprovalChoice, ...]
     directory: str = ""
     """The directory the call would run in."""
+    site: CallSite | None = None
+    """Where in a program the call was made; None for one that no program made."""
+    digest: str = ""
+    """SHA-256 of tool and final arguments: what exactly is decided on."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalResolved:
     approval_id: str
     choice: str
-    """Key of the choice, or `withdrawn`."""
+    """Key of the choice; `batch` with others, `rule` where a later answer covers it, or `withdrawn`."""
     decided_by: str
     """`user`, `hook: NAME` or `interrupt`."""
 

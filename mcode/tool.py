@@ -81,6 +81,8 @@ class ToolResult:
     """Sentences that the model must see whatever is cut."""
     spill: Path | None = None
     """File that already holds the whole output, where the tool wrote one."""
+    stop_turn: str | None = None
+    """Why the turn must end with this call: a hook inside of it said so."""
 
 
 @dataclass(slots=True)

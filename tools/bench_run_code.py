@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from mcode.catalog.signatures import signature
 from mcode.model.usage import count_tokens
 from mcode.run_code.engine import Engine
 from mcode.run_code.limits import Limits
-from mcode.run_code.tool import RunCode, Surroundings
+from mcode.run_code.tool import RunCode
 from mcode.tool import Tool, ToolResult
 from tests.stage import stage, turns
 from tools.measure import Figure, report, resident_memory
@@ -108,19 +107,17 @@ def main() -> int:
 
 async def _measure(calls: int, runs: int) -> list[Figure]:
     with tempfile.TemporaryDirectory() as scratch:
-        async with stage(Path(scratch), turns("unused")) as here:
+        settings = {"mcode": {"runCode": {"calls": max(calls, 500)}}}
+        async with stage(Path(scratch), turns("unused"), settings=settings) as here:
             programs = _Programs(here, calls)
-            try:
-                return [
-                    *await programs.starts(runs),
-                    await programs.calls(),
-                    await programs.side_by_side(),
-                    await programs.large_result(),
-                    await programs.spare(),
-                    await programs.end(runs),
-                ]
-            finally:
-                await programs.close()
+            return [
+                *await programs.starts(runs),
+                await programs.calls(),
+                await programs.side_by_side(),
+                await programs.large_result(),
+                await programs.spare(),
+                await programs.end(runs),
+            ]
 
 
 class _Programs:
@@ -133,10 +130,10 @@ class _Programs:
         catalog = here.agent.catalog
         for tool in (Nothing(), Slow(), Large()):
             catalog.add(tool)
-        self._tool = RunCode(
-            Surroundings(self._pipeline.run, lambda: catalog, replace(Limits(), calls=max(calls, 500)))
-        )
-        catalog.add(self._tool)
+        tool = catalog.find("run_code")
+        if not isinstance(tool, RunCode):
+            raise TypeError("there is no run_code in this session")
+        self._tool = tool
 
     async def run(self, code: str) -> Outcome:
         self._number += 1
@@ -144,9 +141,6 @@ class _Programs:
         if outcome.is_error:
             raise RuntimeError(outcome.text)
         return outcome
-
-    async def close(self) -> None:
-        await self._tool.close()
 
     async def starts(self, runs: int) -> list[Figure]:
         """A program on a warm worker, and one on a worker that has to be started, against bare Python."""

@@ -6,24 +6,16 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from mcode.events import (
-    ApprovalChoice,
-    ApprovalRequested,
-    ApprovalResolved,
-    QuestionAsked,
-    QuestionResolved,
-)
+from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
+from mcode.pipeline.choices import BATCH, DENY, ONCE, RULE, STOP, choices_of, digest_of, keyed_proposals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from mcode.call import Call
+    from mcode.call import Call, CallSite
     from mcode.events import EventBus
     from mcode.permissions.decide import Proposal, Verdict
     from mcode.tool import Preview, Question
-
-ONCE = "once"
-DENY = "deny"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +23,17 @@ class Answer:
     """What the user decided about one call."""
 
     choice: str
-    """`once`, `deny`, or the key of a proposal."""
+    """`once`, `deny`, `stop`, `rule`, or the key of a proposal."""
     comment: str = ""
     """The user's words for the model, given with a denial."""
     proposal: Proposal | None = None
     """The rule that the user chose to keep."""
+    batch: str = ""
+    """Id that all calls share which one answer has allowed."""
 
     @property
     def allowed(self) -> bool:
-        return self.choice != DENY
+        return self.choice not in {DENY, STOP}
 
 
 Answers = tuple[tuple[str, ...], ...]
@@ -51,6 +45,7 @@ class _Waiting:
     request: ApprovalRequested | QuestionAsked
     proposals: dict[str, Proposal]
     future: asyncio.Future[Answer | Answers | None]
+    still_asked: Callable[[], bool] = lambda: True
 
 
 class Desk:
@@ -81,18 +76,34 @@ class Desk:
 
         return detach
 
-    async def approve(self, call: Call, preview: Preview, verdict: Verdict, directory: str) -> Answer:
-        """Ask about one call and wait as long as it takes; cancelling withdraws the question."""
-        keyed = {_key(proposal, index): proposal for index, proposal in enumerate(verdict.proposals)}
+    async def approve(
+        self,
+        call: Call,
+        preview: Preview,
+        verdict: Verdict,
+        directory: str,
+        *,
+        site: CallSite | None = None,
+        still_asked: Callable[[], bool] = lambda: True,
+    ) -> Answer:
+        """Ask about one call and wait as long as it takes; cancelling withdraws the question.
+
+        `site`: where a program made it. `still_asked` is looked at when another answer has made a rule.
+        """
+        in_program = call.parent is not None
+        keyed = keyed_proposals(verdict.proposals, in_program=in_program)
         request = ApprovalRequested(
             approval_id=self._fresh_id(),
             call=call,
             preview=preview,
             reason=verdict.reason,
-            choices=_choices(keyed),
+            choices=choices_of(keyed, in_program=in_program),
             directory=directory,
+            site=site,
+            digest=digest_of(call),
         )
-        return cast("Answer", await self._wait(request.approval_id, _Waiting(request, keyed, _future())))
+        entry = _Waiting(request, keyed, _future(), still_asked)
+        return cast("Answer", await self._wait(request.approval_id, entry))
 
     async def question(self, call: Call, questions: Sequence[Question]) -> Answers | None:
         """Put a tool's questions to the user; None where nobody is there or they declined."""
@@ -104,14 +115,47 @@ class Desk:
 
     def decide(self, approval_id: str, choice: str, comment: str = "") -> bool:
         """Answer an approval by the key of one of its choices; False where it no longer waits."""
-        entry = self._waiting.get(approval_id)
-        if entry is None or not isinstance(entry.request, ApprovalRequested) or entry.future.done():
+        found = self._approval(approval_id)
+        if found is None or choice not in {offered.key for offered in found[0].choices}:
             return False
-        if choice not in {offered.key for offered in entry.request.choices}:
-            return False
-        entry.future.set_result(Answer(choice, comment, entry.proposals.get(choice)))
-        self._events.emit(ApprovalResolved(approval_id, choice, "user"))
+        request, entry = found
+        self._resolve(request, entry, Answer(choice, comment, entry.proposals.get(choice)), choice)
         return True
+
+    def batch_of(self, approval_id: str) -> tuple[ApprovalRequested, ...]:
+        """The approvals that may be allowed together with this one, itself included, oldest first.
+
+        They are of one program, one tool, and one rule that would be suggested; empty where nothing waits with it.
+        """
+        found = self._approval(approval_id)
+        if found is None:
+            return ()
+        mark = _mark(*found)
+        if mark is None:
+            return ()
+        alike = tuple(request for request, entry in self._approvals() if _mark(request, entry) == mark)
+        return alike if len(alike) > 1 else ()
+
+    def allow_batch(self, requests: Sequence[ApprovalRequested]) -> int:
+        """Allow exactly these, once each; returns how many still waited.
+
+        What was listed counts: one that asks about other arguments by now, or that was not listed, waits on.
+        """
+        self._count += 1
+        batch = f"{BATCH}-{self._count}"
+        allowed = 0
+        for listed in requests:
+            found = self._approval(listed.approval_id)
+            if found is not None and found[0].digest == listed.digest:
+                self._resolve(*found, Answer(ONCE, batch=batch), BATCH)
+                allowed += 1
+        return allowed
+
+    def reconsider(self) -> None:
+        """A rule was made: let go what it covers of all that waits."""
+        for request, entry in tuple(self._approvals()):
+            if not entry.still_asked():
+                self._resolve(request, entry, Answer(RULE), RULE)
 
     def answer(self, question_id: str, answers: Answers | None) -> bool:
         """Answer a tool's questions, or decline them with None; False where they no longer wait."""
@@ -121,6 +165,18 @@ class Desk:
         entry.future.set_result(answers)
         self._events.emit(QuestionResolved(question_id, answers is not None))
         return True
+
+    def _approvals(self) -> Iterator[tuple[ApprovalRequested, _Waiting]]:
+        for entry in self._waiting.values():
+            if isinstance(entry.request, ApprovalRequested) and not entry.future.done():
+                yield entry.request, entry
+
+    def _approval(self, approval_id: str) -> tuple[ApprovalRequested, _Waiting] | None:
+        return next((found for found in self._approvals() if found[0].approval_id == approval_id), None)
+
+    def _resolve(self, request: ApprovalRequested, entry: _Waiting, answer: Answer, choice: str) -> None:
+        entry.future.set_result(answer)
+        self._events.emit(ApprovalResolved(request.approval_id, choice, "user"))
 
     async def _wait(self, key: str, entry: _Waiting) -> Answer | Answers | None:
         self._waiting[key] = entry
@@ -141,18 +197,13 @@ class Desk:
         return f"ask-{self._count}"
 
 
+def _mark(request: ApprovalRequested, entry: _Waiting) -> tuple[str, str, str] | None:
+    """What approvals have in common that may be allowed together; None for one that stands alone."""
+    rule = next((proposal.rule for proposal in entry.proposals.values()), None)
+    if request.call.parent is None or rule is None:
+        return None
+    return request.call.parent, request.call.tool, rule
+
+
 def _future() -> asyncio.Future[Answer | Answers | None]:
     return asyncio.get_running_loop().create_future()
-
-
-def _key(proposal: Proposal, index: int) -> str:
-    word = "session" if proposal.destination == "session" else "always"
-    return word if index < 2 else f"{word}-{index}"
-
-
-def _choices(proposals: dict[str, Proposal]) -> tuple[ApprovalChoice, ...]:
-    kept = [
-        ApprovalChoice(key, proposal.label, proposal.rule, proposal.destination)
-        for key, proposal in proposals.items()
-    ]
-    return (ApprovalChoice(ONCE, "Allow once"), *kept, ApprovalChoice(DENY, "Deny, and tell the agent why"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from mcode.events import ToolFinished, ToolStarted
+from mcode.tool import HARMLESS
 
 if TYPE_CHECKING:
     from mcode.call import Call, Outcome
@@ -51,7 +52,7 @@ class Recorder:
         """Record that the body starts; durable first where the call can have effects."""
         body = _call_body(admitted.call) | {"decision": decision}
         self._log.append("call_started", body | self._title_of(admitted.call))
-        if not admitted.tool.read_only:
+        if not admitted.tool.effects <= HARMLESS:
             await self._log.sync()
             self._unsynced = True
 

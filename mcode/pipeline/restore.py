@@ -10,7 +10,7 @@ from mcode import jsontext
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject, JsonValue
 
-_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,15})\Z")
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,18})\Z")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?\Z")
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcode.call import FailureKind, Outcome, Status
 from mcode.errors import McodeError
-from mcode.permissions.decide import Behavior
 from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
 from mcode.pipeline.fit import fit, with_notes
@@ -22,14 +20,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.call import Call
-    from mcode.jsontext import JsonObject
-    from mcode.permissions.decide import Policy, Proposal, Verdict
     from mcode.pipeline.admit import Admitted, Gate
-    from mcode.pipeline.ask import Desk
     from mcode.pipeline.execute import Executor
-    from mcode.pipeline.hooks import BeforeCall, HookRunner, PermissionAnswer
+    from mcode.pipeline.hooks import HookRunner
+    from mcode.pipeline.permit import Decided, Permission
+    from mcode.pipeline.programs import Programs
     from mcode.pipeline.record import Recorder
-    from mcode.tool import Preview, Workspace
+    from mcode.tool import Workspace
 
 
 HOOKS_AFTER_INTERRUPT = 0.5
@@ -53,15 +50,11 @@ class Pipeline:
 
     gate: Gate
     hooks: HookRunner
-    policy: Policy
-    desk: Desk
+    permission: Permission
     executor: Executor
     recorder: Recorder
     workspace: Workspace
-    keep_rule: Callable[[Proposal, Call], Awaitable[None]]
-    """Keeps a rule that the user chose: in the session, or in a settings file."""
-    apply_updates: Callable[[list[JsonObject], Call], Awaitable[None]]
-    """Applies the `updatedPermissions` of a PermissionRequest hook."""
+    programs: Programs
     refresh: Callable[[Path], Awaitable[str | None]]
     """Takes note of what hooks made of a changed file; returns a sentence for the model where it differs."""
     spill: Callable[[str], Path]
@@ -112,105 +105,58 @@ class Pipeline:
             if isinstance(admitted, Refused):
                 return outcomes.refused(admitted)
         journey.call = admitted.call
+        await self.programs.before_preview(admitted.call, admitted.access)
 
         preview = await admitted.tool.preview(admitted.call.arguments, self.workspace)
         self.recorder.show(admitted.call, preview, admitted.tool.source)
         objection = await admitted.tool.objection(admitted.call.arguments, self.workspace)
         if objection is not None:
             return outcomes.refused(Refused(admitted.call, FailureKind.TOOL_ERROR, objection))
-        permitted = await self._permit(admitted, preview, before, journey)
-        if isinstance(permitted, Outcome):
-            told = with_notes(permitted.text, before.notes)
-            return replace(permitted, text=told, stop_turn=_first(before.stop, permitted.stop_turn))
-        admitted = permitted
+        decided = await self.permission.decide(admitted, preview, before)
+        journey.decision = decided.decision
+        if decided.denial is not None:
+            denial = decided.denial
+            told = with_notes(denial.text, before.notes)
+            stop = _first(before.stop, denial.stop_turn)
+            return replace(denial, text=told, decision=decided.decision, stop_turn=stop)
+        rewritten = before.arguments is not None or decided.admitted is not admitted
+        outcome = await self._perform(decided, before.notes, journey)
+        return replace(
+            outcome,
+            decision=decided.decision,
+            batch=decided.batch,
+            restorations=decided.admitted.restorations,
+            rewritten=rewritten or outcome.rewritten,
+            stop_turn=_first(before.stop, outcome.stop_turn),
+        )
 
-        await self.recorder.start(admitted, journey.decision)
-        journey.started = True
+    async def _perform(self, decided: Decided, notes: tuple[str, ...], journey: _Journey) -> Outcome:
+        """Steps 5 to 7 for a call that may run."""
+        admitted = decided.admitted
+        journey.call = admitted.call
+        if decided.by_user:
+            self.approved.add(admitted.call.id)
         try:
+            await self.programs.before_body(admitted.call)
+            await self.recorder.start(admitted, journey.decision)
+            journey.started = True
             result, seconds = await self.executor.execute(admitted)
         finally:
             self.approved.discard(admitted.call.id)
         journey.result = (result, seconds)
-        notes = (*before.notes, *(f"Read as it was meant: {each}." for each in admitted.restorations))
-        outcome = await self._conclude(admitted, result, seconds, notes)
-        return replace(outcome, decision=journey.decision, stop_turn=_first(before.stop, outcome.stop_turn))
-
-    async def _permit(
-        self, admitted: Admitted, preview: Preview, before: BeforeCall, journey: _Journey
-    ) -> Admitted | Outcome:
-        """Steps 3 and 4: the admitted call, perhaps with a hook's changed input, or a denial."""
-        call = admitted.call
-        hook = Behavior(before.behavior) if before.behavior else None
-        began = time.monotonic()
-        verdict = self.policy.decide(
-            call, admitted.tool, admitted.access, hook=hook, hook_reason=before.reason
-        )
-        decided_by = verdict.kind
-        outcome: Outcome | None = None
-        if verdict.behavior is Behavior.ASK:
-            admitted, outcome, decided_by = await self._ask(admitted, preview, verdict)
-        elif verdict.behavior is Behavior.DENY:
-            by_hook = verdict.kind == "hook"
-            outcome = outcomes.denied(
-                call, verdict.reason, FailureKind.HOOK_DENIED if by_hook else FailureKind.DENIED
-            )
-        behavior = Behavior.ALLOW if outcome is None else Behavior.DENY
-        waited = time.monotonic() - began
-        self.recorder.judge(admitted.call, replace(verdict, behavior=behavior), decided_by, waited)
-        if decided_by in {"you", "user"}:
-            self.approved.add(admitted.call.id)
-        journey.call = admitted.call
-        journey.decision = verdict.reason if decided_by == verdict.kind else f"approved by {decided_by}"
-        return outcome if outcome is not None else admitted
-
-    async def _ask(
-        self, admitted: Admitted, preview: Preview, verdict: Verdict
-    ) -> tuple[Admitted, Outcome | None, str]:
-        """Step 4: a PermissionRequest hook may answer, else the user does; who decided comes last."""
-        answer = await self.hooks.permission_request(admitted.call, self.policy.suggestions(verdict))
-        if answer is not None and answer.behavior == "deny":
-            return admitted, _denied_by_hook(admitted.call, answer), f"hook {answer.name}"
-        if answer is not None:
-            if answer.arguments is not None:
-                changed = await self.gate.admit(replace(admitted.call, arguments=answer.arguments))
-                if isinstance(changed, Refused):
-                    return admitted, outcomes.refused(changed), f"hook {answer.name}"
-                admitted = changed
-                verdict = self.policy.decide(admitted.call, admitted.tool, admitted.access)
-                preview = await admitted.tool.preview(admitted.call.arguments, self.workspace)
-            if verdict.behavior is Behavior.DENY:
-                denial = outcomes.denied(admitted.call, verdict.reason, FailureKind.DENIED)
-                return admitted, denial, verdict.kind
-            if verdict.kind != "path":  # what always asks is the user's to answer, never a hook's
-                await self.apply_updates(answer.updated_permissions, admitted.call)
-                return admitted, None, f"hook {answer.name}"
-        return await self._ask_user(admitted, preview, verdict)
-
-    async def _ask_user(
-        self, admitted: Admitted, preview: Preview, verdict: Verdict
-    ) -> tuple[Admitted, Outcome | None, str]:
-        call = admitted.call
-        if not self.desk.attached:
-            text = f"{verdict.reason}. Nobody can be asked in this run, so it counts as denied"
-            return admitted, outcomes.denied(call, text, FailureKind.DENIED), "nobody to ask"
-        answer = await self.desk.approve(call, preview, verdict, str(self.workspace.current))
-        if not answer.allowed:
-            said = f"the user said no: {answer.comment}" if answer.comment else "the user said no"
-            return admitted, outcomes.denied(call, said, FailureKind.DENIED), "you"
-        if answer.proposal is not None:
-            await self.keep_rule(answer.proposal, call)
-        return admitted, None, "you"
+        meant = (f"Read as it was meant: {each}." for each in admitted.restorations)
+        return await self._conclude(admitted, result, seconds, (*notes, *meant))
 
     async def _conclude(
         self, admitted: Admitted, result: ToolResult, seconds: float, notes: tuple[str, ...]
     ) -> Outcome:
         """Steps 6 and 7: the hooks after the call, then the result cut to size."""
         call = admitted.call
-        text, data = result.text, result.data
+        text, data, replaced = result.text, result.data, False
         if result.failure is None:
             after = await self.hooks.after_call(call, text if data is None else data, seconds)
             if after.replaced is not UNCHANGED:
-                data = after.replaced
+                data, replaced = after.replaced, True
                 text = outcomes.text_of(data)
         else:
             after = await self.hooks.after_failure(call, text, interrupted=False, duration=seconds)
@@ -218,9 +164,10 @@ class Pipeline:
         every_note = (*notes, *after.notes, *after.feedback, *filter(None, drift))
         whole = replace(result, text=text, data=data, notes=(*result.notes, *every_note))
         if len(text) <= admitted.tool.output_limit:
-            return replace(self._outcome(call, whole, seconds), stop_turn=after.stop)
-        outcome = await asyncio.to_thread(self._outcome, call, whole, seconds)
-        return replace(outcome, stop_turn=after.stop)
+            outcome = self._outcome(call, whole, seconds)
+        else:
+            outcome = await asyncio.to_thread(self._outcome, call, whole, seconds)
+        return replace(outcome, rewritten=replaced, stop_turn=_first(result.stop_turn, after.stop))
 
     def _outcome(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
         """Step 7: what came of a body, cut to size for the model."""
@@ -236,13 +183,6 @@ class Pipeline:
             duration=seconds,
             notes=result.notes,
         )
-
-
-def _denied_by_hook(call: Call, answer: PermissionAnswer) -> Outcome:
-    denial = outcomes.denied(call, answer.message or f"hook {answer.name} denied it", FailureKind.HOOK_DENIED)
-    if not answer.interrupt:
-        return denial
-    return replace(denial, stop_turn=answer.message or f"hook {answer.name} ended the turn")
 
 
 def _first(*reasons: str | None) -> str | None:

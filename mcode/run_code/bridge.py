@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mcode.run_code.limits import Limits
     from mcode.run_code.names import ProgramTool
     from mcode.run_code.records import ProgramRecord
+    from mcode.tool import Access
 
     Invoke = Callable[[Call], Awaitable[Outcome]]
 
@@ -118,6 +119,12 @@ class Bridge:
         ticket = self._tickets.get(call_id)
         if ticket is not None:
             await self._lanes.body(ticket)
+
+    async def before_preview(self, call_id: str, access: Access) -> None:
+        """Wait until the files that the call would change are as earlier calls leave them."""
+        ticket = self._tickets.get(call_id)
+        if ticket is not None:
+            await self._lanes.preview(ticket, frozenset(access.writes), anything=access.command is not None)
 
     async def finish(self) -> None:
         """The program returned: run what it started and what it only issued."""
@@ -289,4 +296,4 @@ def _digest(text: str) -> str:
 
 def denied_by_user(outcome: Outcome) -> bool:
     """Whether the user personally denied the call, not a rule, a mode or a hook."""
-    return outcome.status is Status.DENIED and outcome.summary.startswith("the user said no")
+    return outcome.status is Status.DENIED and outcome.decision == "denied by you"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from pathlib import Path
 
 ASKED_TOGETHER = 64
 """Calls with effects that may wait for their decision at the same time."""
@@ -20,6 +21,16 @@ class Ticket:
 
     turn: asyncio.Event | None
     """Set when every earlier call with effects has ended; None for a call that only reads."""
+    known: asyncio.Event
+    """Set when it is known what the call would change, or when it has left."""
+    writes: frozenset[Path] = frozenset()
+    """The files that it would change."""
+    anything: bool = False
+    """It may change any file, as commands do."""
+
+    def touches(self, writes: frozenset[Path]) -> bool:
+        """True where these files may look different after the call."""
+        return self.anything or bool(self.writes & writes)
 
 
 class Lanes:
@@ -38,8 +49,8 @@ class Lanes:
     def join(self, *, read_only: bool) -> Ticket:
         """Take a place behind all calls that were made before."""
         if read_only:
-            return Ticket(None)
-        ticket = Ticket(asyncio.Event())
+            return Ticket(None, asyncio.Event())
+        ticket = Ticket(asyncio.Event(), asyncio.Event())
         self._order.append(ticket)
         self._call_next()
         return ticket
@@ -52,6 +63,18 @@ class Lanes:
                 await self.body(ticket)
             yield
 
+    async def preview(self, ticket: Ticket, writes: frozenset[Path], *, anything: bool) -> None:
+        """Note what the call would change; wait until no earlier call will still change the same files."""
+        ticket.writes, ticket.anything = writes, anything
+        ticket.known.set()
+        if ticket.turn is None or ticket.turn.is_set() or not writes:
+            return
+        for earlier in self._order[: self._order.index(ticket)]:
+            await earlier.known.wait()
+            if earlier.touches(writes) and earlier in self._order:
+                await self.body(ticket)
+                return
+
     async def body(self, ticket: Ticket) -> None:
         """Wait until the call's body may run."""
         if ticket.turn is not None:
@@ -59,6 +82,7 @@ class Lanes:
 
     def leave(self, ticket: Ticket) -> None:
         """The call has ended, or will never run."""
+        ticket.known.set()
         if ticket in self._order:
             self._order.remove(ticket)
             self._call_next()

@@ -140,6 +140,10 @@ class ProgramRecord:
         """Bytes of JSON that its calls brought in."""
         return sum(call.bytes_in for call in self.calls)
 
+    def call(self, identifier: str) -> CallRecord | None:
+        """The call of this id."""
+        return next((call for call in self.calls if call.id == identifier), None)
+
     def count(self, *states: CallState) -> int:
         """How many calls are in one of the states."""
         return sum(call.state in states for call in self.calls)

@@ -69,6 +69,8 @@ def _success(outcome: Outcome, from_server: bool) -> JsonObject:
     """Without `value` where the text is the value; the engine then uses the one string for both."""
     text = outcome.full_text or outcome.text
     result: JsonObject = {"ok": True, "text": text}
+    if outcome.rewritten:
+        result["meta"] = {"rewritten": True}
     if outcome.data is not None:
         result["value"] = outcome.data
     elif from_server and text.lstrip()[:1] in {"{", "["}:

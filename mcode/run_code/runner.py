@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.call import FailureKind
+from mcode.call import CallSite, FailureKind
 from mcode.errors import StorageError
 from mcode.run_code.engine import Engine
 from mcode.run_code.kept import KeptValues
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from mcode.call import Call
     from mcode.jsontext import JsonObject
     from mcode.run_code.tool import Surroundings
-    from mcode.tool import ToolServices
+    from mcode.tool import Access, ToolServices
 
 _FAILURES = {
     Ending.CANCELLED: FailureKind.CANCELLED,
@@ -32,20 +31,6 @@ _FAILURES = {
     Ending.STOPPED_BY_HOOK: FailureKind.HOOK_DENIED,
 }
 """What a program's end is as a call's; every other failure is the tool's error."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallSite:
-    """Where in a running program a call comes from, for whoever asks the user about it."""
-
-    program: str
-    """Id of the `run_code` call."""
-    number: int
-    line: int
-    source: str
-    """The line of the program that made the call."""
-    waiting: int
-    """Other calls of the program that have not ended yet."""
 
 
 class Runner:
@@ -105,17 +90,24 @@ class Runner:
         if running is not None:
             await running.bridge.before_body(call.id)
 
+    async def before_preview(self, call: Call, access: Access) -> None:
+        """Wait until what the call would change is as the program's earlier calls leave it."""
+        running = self._running.get(call.parent or "")
+        if running is not None:
+            await running.bridge.before_preview(call.id, access)
+
     def site_of(self, call: Call) -> CallSite | None:
         """Where a program makes this call; None where no running program does."""
         running = self._running.get(call.parent or "")
         if running is None:
             return None
-        record = next((each for each in running.record.calls if each.id == call.id), None)
+        record = running.record.call(call.id)
         if record is None:
             return None
         waiting = running.record.count(CallState.WAITING, CallState.RUNNING) - 1
         source = running.text.line(record.line).strip()
-        return CallSite(call.parent or "", record.number, record.line, source, waiting)
+        title = running.text.title
+        return CallSite(call.parent or "", title, record.number, record.line, source, waiting)
 
     async def _result(self, program: Program, wanted: int | None, services: ToolServices) -> ToolResult:
         record = program.record
@@ -135,4 +127,7 @@ class Runner:
             "wall_ms": round(record.wall * 1000),
         }
         failure = None if ending is Ending.OK else _FAILURES.get(ending, FailureKind.TOOL_ERROR)
-        return ToolResult(told.text, data=data, failure=failure, summary=summary(record, told.shown))
+        stop = record.fault.message if record.fault and ending is Ending.STOPPED_BY_HOOK else None
+        return ToolResult(
+            told.text, data=data, failure=failure, summary=summary(record, told.shown), stop_turn=stop
+        )

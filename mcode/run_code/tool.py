@@ -13,11 +13,11 @@ from mcode.tool import Placement, Preview, Tool
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from mcode.call import Call
+    from mcode.call import Call, CallSite
     from mcode.jsontext import JsonObject
     from mcode.run_code.bridge import Invoke
-    from mcode.run_code.runner import CallSite, Runner
-    from mcode.tool import ToolResult, ToolServices, Workspace
+    from mcode.run_code.runner import Runner
+    from mcode.tool import Access, ToolResult, ToolServices, Workspace
 
 LEAST = 200
 """Characters of a result that the model may cut its budget to."""
@@ -52,7 +52,8 @@ class Surroundings:
     is_loaded: Callable[[Tool], bool] = _every_tool
     """Of a deferred tool: whether the model has seen it, so that programs may call it."""
     together: bool = False
-    """True where the road awaits `before_body`: calls with effects are then decided on side by side."""
+    """True where the road awaits `before_preview` and `before_body`: calls with effects are then decided on
+    side by side."""
 
 
 class RunCode(Tool):
@@ -119,6 +120,17 @@ class RunCode(Tool):
     def cancel_call(self, call: Call) -> bool:
         """Cancel one call of a running program, which goes on; False where it does not run."""
         return self._runner is not None and self._runner.cancel_call(call)
+
+    @property
+    @override
+    def read_only(self) -> bool:
+        """Its calls may have effects, so it runs alone and in order; what they need is asked of each of them."""
+        return False
+
+    async def before_preview(self, call: Call, access: Access) -> None:
+        """Wait until what a program's call would change is as its earlier calls leave it."""
+        if self._runner is not None:
+            await self._runner.before_preview(call, access)
 
     async def before_body(self, call: Call) -> None:
         """Wait until a call that may run is the next in its program's order; returns at once for all others."""

@@ -22,7 +22,7 @@ from mcode.catalog.catalog import Catalog
 from mcode.config.memory import memory_for
 from mcode.config.settings import RuleText, Source
 from mcode.errors import UsageError
-from mcode.events import EventBus, Notice
+from mcode.events import EventBus, Notice, ToolFinished
 from mcode.permissions.decide import Policy
 from mcode.permissions.modes import bypass_refusal, in_sandbox, parse_mode, resumed_mode
 from mcode.permissions.rules import split_rule_list
@@ -31,6 +31,7 @@ from mcode.pipeline.admit import Gate
 from mcode.pipeline.ask import Desk
 from mcode.pipeline.execute import Executor
 from mcode.pipeline.hooks import HookRunner
+from mcode.pipeline.permit import Permission
 from mcode.pipeline.record import Recorder
 from mcode.pipeline.run import Pipeline
 from mcode.pipeline.side_files import SideFiles
@@ -38,13 +39,16 @@ from mcode.pipeline.validate import SchemaValidator
 from mcode.process import child_environment, end_all_children, without_model_keys
 from mcode.tool import Workspace
 from mcode.wiring.endpoint import GUIDE
+from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
+from mcode.wiring.programs import SessionPrograms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mcode.call import Call, Outcome
     from mcode.config.settings import Settings
+    from mcode.events import Event
     from mcode.session.store import OpenSession
     from mcode.tool import Tool
     from mcode.wiring.options import Options
@@ -67,7 +71,10 @@ class Assembly:
         self._workspace = Workspace(
             bench.start, bench.settings.additional_directories, home=bench.places.home
         )
-        self._side_files = SideFiles(session, undo_required=bench.settings.own.undo_required)
+        self._side_files = SideFiles(
+            session, undo_required=bench.settings.own.undo_required, mask=bench.masker.mask_keys
+        )
+        self._jobs = SessionJobs(self._conversation, session, self._events)
         self._file_state = FileState(bench.places.state / "pending")
         if MASK not in str(self._conversation.history.messages):
             # Where the model sees masks instead of what it read, it has to read again before it writes.
@@ -78,8 +85,12 @@ class Assembly:
         self._catalog = Catalog(self._make_tools())
         self._hooks = self._make_hooks()
         self._desk = Desk(self._events)
+        self._programs = SessionPrograms(bench, session, self._events, self._desk)
         self._verdicts = VerdictLog(bench.places.logs / "verdicts.jsonl", bench.masker, session=session.id)
         self._pipeline = self._make_pipeline()
+        self._opening += self._programs.join(self._catalog, self._policy, self._pipeline)
+        self._read: list[Path] = []
+        self._events.subscribe(self._note_ended)
         self.agent = self._make_agent()
 
     def _make_policy(self) -> Policy:
@@ -112,9 +123,12 @@ class Assembly:
         return (
             *file_tools(self._file_state, lambda path: not policy.shows(path)),
             *session_tools(),
+            *self._jobs.tools,
             Bash(
                 lambda call: asked if call.id in pipeline().approved else unasked,
                 output_limit=settings.bash_output_max_chars,
+                jobs=self._jobs.jobs,
+                secrets=self._bench.masker.keys,
             ),
         )
 
@@ -132,16 +146,27 @@ class Assembly:
     def _make_pipeline(self) -> Pipeline:
         bench = self._bench
         keeper = RuleKeeper(self._policy, bench.places, bench.start, self._events)
-        return Pipeline(
-            gate=Gate(self._catalog, self._policy, self._workspace, SchemaValidator()),
+        gate = Gate(self._catalog, self._policy, self._workspace, SchemaValidator())
+        recorder = Recorder(self._conversation, self._verdicts, self._events)
+        permission = Permission(
+            gate=gate,
             hooks=self._hooks,
             policy=self._policy,
             desk=self._desk,
-            executor=Executor(self._workspace, self._events, self._side_files, self._desk),
-            recorder=Recorder(self._conversation, self._verdicts, self._events),
+            recorder=recorder,
             workspace=self._workspace,
+            programs=self._programs,
             keep_rule=keeper.keep,
             apply_updates=keeper.apply,
+        )
+        return Pipeline(
+            gate=gate,
+            hooks=self._hooks,
+            permission=permission,
+            executor=Executor(self._workspace, self._events, self._side_files, self._desk),
+            recorder=recorder,
+            workspace=self._workspace,
+            programs=self._programs,
             refresh=self._file_state.refresh,
             spill=self._side_files.keep_text,
         )
@@ -189,6 +214,7 @@ class Assembly:
             caller=caller,
             meter=meter,
             loop=loop,
+            jobs=self._jobs.jobs,
             notices=(*bench.notices(self._session.id, self._policy.problems), *self._opening),
             neighbours=lambda: bench.neighbours(self._session.id),
             prepare=self._prepare,
@@ -214,13 +240,19 @@ class Assembly:
             self._bench.memory.files, replaced=options.system_prompt, appended=options.append_system_prompt
         )
 
+    def _note_ended(self, event: Event) -> None:
+        """Remember what was read, by whomever: calls of programs end here like all others."""
+        if isinstance(event, ToolFinished):
+            self._read += self._paths_read(event.outcome)
+
     def _after_calls(self, outcomes: Sequence[Outcome]) -> None:
         """Keep what the file tools know, and bring in instruction files of directories that were read in."""
+        del outcomes
         known = self._file_state.remembered()
         if known != self._conversation.read_files:
             self._conversation.append("files", {"read": known})
         before = self._bench.memory
-        paths = [path for outcome in outcomes for path in self._paths_read(outcome)]
+        paths, self._read = tuple(dict.fromkeys(self._read)), []
         for path in paths:
             self._bench.memory = memory_for(self._bench.memory, path)
         new = self._bench.memory.files[len(before.files) :]
@@ -251,6 +283,8 @@ class Assembly:
         await self._file_state.remove_leftovers()
 
     async def _shut_down(self) -> None:
+        await self._jobs.close()
+        await self._programs.close()
         await end_all_children()
         self._verdicts.close()
         self._session.journal.close()

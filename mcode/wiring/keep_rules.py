@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcode.config.load import local_settings_file
 from mcode.config.write import add_rule
 from mcode.errors import McodeError
-from mcode.events import Notice
+from mcode.events import Notice, ToolFinished
+from mcode.permissions.decide import Behavior
 from mcode.permissions.updates import RulesUpdate, apply_updates, read_updates
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from mcode.call import Call
     from mcode.config.places import Places
-    from mcode.events import EventBus
+    from mcode.events import Event, EventBus
     from mcode.jsontext import JsonObject
     from mcode.permissions.decide import Policy, Proposal
 
@@ -30,16 +31,38 @@ class RuleKeeper:
     places: Places
     start: Path
     events: EventBus
+    _of_programs: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Rules that hold until a program ends, by its id."""
 
     async def keep(self, proposal: Proposal, call: Call) -> None:
         """Put the rule that the user chose into force, and into the project's personal settings for `local`."""
-        del call
+        if proposal.destination == "program" and call.parent is not None:
+            self._keep_for_program(proposal.rule, call.parent)
+            return
+        for rules in self._of_programs.values():  # it stays now when the program ends
+            rules[:] = [rule for rule in rules if rule != proposal.rule]
         if proposal.destination == "session":
             self.policy.grant(proposal.rule)
             return
         path = local_settings_file(self.start)
         self.policy.grant(proposal.rule, kept_in=path)
         await self._write(path, "allow", proposal.rule)
+
+    def _keep_for_program(self, rule: str, program: str) -> None:
+        """Only a program's calls run while it does, so a rule of the session that goes with it is the program's."""
+        if any(grant.text == rule for grant in self.policy.grants):
+            return
+        if not self._of_programs:
+            self.events.subscribe(self._program_ended)
+        self._of_programs.setdefault(program, []).append(rule)
+        self.policy.grant(rule)
+
+    def _program_ended(self, event: Event) -> None:
+        if isinstance(event, ToolFinished):
+            for rule in self._of_programs.get(event.outcome.call.id, ()):
+                self.policy.remove_rule(rule, Behavior.ALLOW)
+            if event.outcome.call.id in self._of_programs:
+                self._of_programs[event.outcome.call.id].clear()
 
     async def apply(self, updates: list[JsonObject], call: Call) -> None:
         """Apply the `updatedPermissions` of a PermissionRequest hook; added rules go where the hook says."""

@@ -9,16 +9,14 @@ import shutil
 import stat
 import sys
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from mcode.call import FailureKind, Status
 from mcode.events import ApprovalRequested, ApprovalResolved, HookRan, ToolFinished, ToolStarted
-from mcode.run_code.tool import RunCode, Surroundings
 from tests.children import no_process_left
-from tests.run_code.workplace import QUICK, until
+from tests.run_code.workplace import until
 from tests.stage import Stage, stage, turns, use
 
 if TYPE_CHECKING:
@@ -32,20 +30,15 @@ ACCEPT = {"permissions": {"defaultMode": "acceptEdits"}}
 async def session(
     directory: Path, *replies: Any, settings: dict[str, Any] | None = None
 ) -> AsyncGenerator[Stage]:
-    """A session with run_code in its catalogue; each reply that is text is a program, the last one is said."""
+    """A session with small limits; each reply that is text is a program, the last one is said."""
     script = turns(
         *(use("run_code", "prog", code=reply) if isinstance(reply, str) else reply for reply in replies),
         "Done.",
     )
+    small = {"mcode": {"runCode": {"cpuSeconds": 0.5, "memoryMb": 48}}}
     with no_process_left():
-        async with stage(directory, script, settings=settings) as here:
-            pipeline = here.agent._parts.pipeline
-            tool = RunCode(Surroundings(pipeline.run, lambda: here.agent.catalog, replace(QUICK, cpu=0.5)))
-            here.agent.catalog.add(tool)
-            try:
-                yield here
-            finally:
-                await tool.close()
+        async with stage(directory, script, settings={**small, **(settings or {})}) as here:
+            yield here
 
 
 def result_of(here: Stage, identifier: str = "prog") -> str:
@@ -418,7 +411,7 @@ def trace_of(here: Stage, tool: str, directory: Path) -> list[Any]:
     verdict = next(line for line in verdicts if line["call"] == identifier)
     body: Any = [
         [own[-1].preview, own[-1].source],
-        [(event.preview, event.reason, event.choices) for event in asked],
+        [(event.preview, event.reason, event.digest, event.directory, _shared(event)) for event in asked],
         [(r["type"], r["body"]) for r in here.journal if r["body"].get("id") == identifier],
         [given for given in noted(directory, "hook") if given["tool_use_id"] == identifier],
         [event.outcome for event in here.of(HookRan) if event.call_id == identifier],
@@ -443,6 +436,15 @@ def trace_of(here: Stage, tool: str, directory: Path) -> list[Any]:
     ):
         text = text.replace(given, neutral)
     return _without_times(json.loads(text))
+
+
+def _shared(event: ApprovalRequested) -> list[Any]:
+    """The choices of an approval; what only programs offer is left out."""
+    return [
+        (each.key, each.rule, each.destination)
+        for each in event.choices
+        if each.key not in {"program", "stop"}
+    ]
 
 
 def _without_times(value: Any) -> Any:

@@ -202,7 +202,10 @@ def outcome_of(call: Call, returned: Any) -> Outcome:
     """What a body returned, as the road's outcome: text, data, or a failure."""
     match returned:
         case Failed(kind, message, status):
-            return Outcome(call, status, message, full_text=message, failure=kind, summary=message)
+            decision = "denied by you" if message.startswith("the user said no") else ""
+            return Outcome(
+                call, status, message, full_text=message, failure=kind, summary=message, decision=decision
+            )
         case Outcome():
             return returned
         case str():

@@ -1,0 +1,159 @@
+"""Steps 3 and 4: the policy's verdict, and where it asks, the answer of a hook or the user."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mcode.call import FailureKind
+from mcode.permissions.decide import Behavior
+from mcode.pipeline import outcomes
+from mcode.pipeline.admit import Refused
+from mcode.pipeline.choices import RULE, STOP
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcode.call import Call, Outcome
+    from mcode.jsontext import JsonObject
+    from mcode.permissions.decide import Policy, Proposal, Verdict
+    from mcode.pipeline.admit import Admitted, Gate
+    from mcode.pipeline.ask import Answer, Desk
+    from mcode.pipeline.hooks import BeforeCall, HookRunner, PermissionAnswer
+    from mcode.pipeline.programs import Programs
+    from mcode.pipeline.record import Recorder
+    from mcode.tool import Preview, Workspace
+
+YOU = "you"
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Whether a call runs, as what, and by whose word."""
+
+    admitted: Admitted
+    """With the arguments that a hook has put in place, where one did."""
+    by: str
+    """The verdict's kind, `you`, `hook NAME` or `nobody to ask`."""
+    decision: str
+    """The same in words, for card, journal and audit."""
+    denial: Outcome | None = None
+    """None where the call may run."""
+    batch: str = ""
+    verdict: Verdict | None = None
+    """The verdict that stands in the end, where it is not the first one."""
+
+    @property
+    def by_user(self) -> bool:
+        """True where the user has seen this very call."""
+        return self.by in {YOU, "user"}
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Decides about admitted calls."""
+
+    gate: Gate
+    hooks: HookRunner
+    policy: Policy
+    desk: Desk
+    recorder: Recorder
+    workspace: Workspace
+    programs: Programs
+    keep_rule: Callable[[Proposal, Call], Awaitable[None]]
+    """Keeps a rule that the user chose: in the program, in the session, or in a settings file."""
+    apply_updates: Callable[[list[JsonObject], Call], Awaitable[None]]
+    """Applies the `updatedPermissions` of a PermissionRequest hook."""
+
+    async def decide(self, admitted: Admitted, preview: Preview, before: BeforeCall) -> Decided:
+        """Take a call to its decision, which is in the verdict log when this returns."""
+        call = admitted.call
+        began = time.monotonic()
+        hook = Behavior(before.behavior) if before.behavior else None
+        verdict = self.policy.decide(
+            call, admitted.tool, admitted.access, hook=hook, hook_reason=before.reason
+        )
+        if verdict.behavior is Behavior.ASK:
+            decided = await self._ask(admitted, preview, verdict)
+        elif verdict.behavior is Behavior.DENY:
+            kind = FailureKind.HOOK_DENIED if verdict.kind == "hook" else FailureKind.DENIED
+            denial = outcomes.denied(call, verdict.reason, kind)
+            decided = Decided(admitted, verdict.kind, verdict.reason, denial)
+        else:
+            decided = Decided(admitted, verdict.kind, verdict.reason)
+        behavior = Behavior.ALLOW if decided.denial is None else Behavior.DENY
+        final = replace(decided.verdict or verdict, behavior=behavior)
+        self.recorder.judge(decided.admitted.call, final, decided.by, time.monotonic() - began)
+        return decided
+
+    async def _ask(self, admitted: Admitted, preview: Preview, verdict: Verdict) -> Decided:
+        """A PermissionRequest hook may answer, else the user does."""
+        answer = await self.hooks.permission_request(admitted.call, self.policy.suggestions(verdict))
+        if answer is None:
+            return await self._ask_user(admitted, preview, verdict)
+        by = f"hook {answer.name}"
+        if answer.behavior == "deny":
+            return Decided(admitted, by, f"denied by {by}", _denied_by_hook(admitted.call, answer))
+        if answer.arguments is not None:
+            changed = await self.gate.admit(replace(admitted.call, arguments=answer.arguments))
+            if isinstance(changed, Refused):
+                return Decided(admitted, by, f"denied by {by}", outcomes.refused(changed))
+            admitted = changed
+            verdict = self.policy.decide(admitted.call, admitted.tool, admitted.access)
+            preview = await admitted.tool.preview(admitted.call.arguments, self.workspace)
+        if verdict.behavior is Behavior.DENY:
+            denial = outcomes.denied(admitted.call, verdict.reason, FailureKind.DENIED)
+            return Decided(admitted, verdict.kind, verdict.reason, denial)
+        if verdict.kind != "path":  # what always asks is the user's to answer, never a hook's
+            await self.apply_updates(answer.updated_permissions, admitted.call)
+            self.desk.reconsider()
+            return Decided(admitted, by, f"approved by {by}")
+        return await self._ask_user(admitted, preview, verdict)
+
+    async def _ask_user(self, admitted: Admitted, preview: Preview, verdict: Verdict) -> Decided:
+        call = admitted.call
+        if not self.desk.attached:
+            text = f"{verdict.reason}. Nobody can be asked in this run, so it counts as denied"
+            denial = outcomes.denied(call, text, FailureKind.DENIED)
+            return Decided(admitted, "nobody to ask", "denied: nobody to ask", denial)
+        answer = await self.desk.approve(
+            call,
+            preview,
+            verdict,
+            str(self.workspace.current),
+            site=self.programs.site_of(call),
+            still_asked=lambda: self._permitted_since(admitted, verdict) is None,
+        )
+        if not answer.allowed:
+            return self._denied(admitted, answer)
+        if answer.choice == RULE:
+            now = self._permitted_since(admitted, verdict) or verdict
+            return Decided(admitted, now.kind, now.reason, verdict=now)
+        if answer.proposal is not None:
+            await self.keep_rule(answer.proposal, call)
+            self.desk.reconsider()
+        return Decided(admitted, YOU, "approved by you", batch=answer.batch)
+
+    def _permitted_since(self, admitted: Admitted, verdict: Verdict) -> Verdict | None:
+        """What permits a call that waits, after a rule was made; never what a hook, a rule or a path asks about."""
+        if verdict.kind != "default":
+            return None
+        now = self.policy.decide(admitted.call, admitted.tool, admitted.access)
+        return now if now.behavior is Behavior.ALLOW else None
+
+    def _denied(self, admitted: Admitted, answer: Answer) -> Decided:
+        call = admitted.call
+        said = f"the user said no: {answer.comment}" if answer.comment else "the user said no"
+        if answer.choice == STOP and call.parent is not None:
+            why = f": {answer.comment}" if answer.comment else ""
+            self.programs.stop(call.parent, f"it was denied a call of {call.tool} and ended with that{why}")
+        denial = outcomes.denied(call, said, FailureKind.DENIED)
+        return Decided(admitted, YOU, "denied by you", denial)
+
+
+def _denied_by_hook(call: Call, answer: PermissionAnswer) -> Outcome:
+    denial = outcomes.denied(call, answer.message or f"hook {answer.name} denied it", FailureKind.HOOK_DENIED)
+    if not answer.interrupt:
+        return denial
+    return replace(denial, stop_turn=answer.message or f"hook {answer.name} ended the turn")
