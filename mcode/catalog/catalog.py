@@ -18,6 +18,8 @@ class Catalog:
         self._tools: dict[str, Tool] = {}
         self._spellings: dict[str, str] = {}
         self._listeners: list[Callable[[str], None]] = []
+        self.version = 0
+        """Grows with each change of the tools."""
         for tool in tools:
             self.add(tool)
 
@@ -27,6 +29,7 @@ class Catalog:
             raise ValueError(f"there is already a tool called {tool.name}")
         self._tools[tool.name] = tool
         self._spellings.setdefault(_plain(tool.name), tool.name)
+        self.version += 1
 
     def replace_server(self, server: str, tools: Sequence[Tool]) -> None:
         """
@@ -43,6 +46,7 @@ class Catalog:
                 raise ValueError(f"there is already a tool called {tool.name}")
             others[tool.name] = tool
         self._tools = others
+        self.version += 1
         self._spellings = {}
         for name in others:
             self._spellings.setdefault(_plain(name), name)

@@ -1,0 +1,88 @@
+"""A tool as the model is shown it: its definition, with what the user's hints add, and what that costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode import jsontext
+from mcode.catalog.entry import Entry
+from mcode.catalog.hints import Hint
+from mcode.model.usage import count_definition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcode.jsontext import JsonObject
+    from mcode.tool import Tool
+
+EXAMPLE_LIMIT = 3
+"""Examples of a definition."""
+
+RETURN_LIMIT = 1_000
+"""Characters of a return type."""
+
+_NO_HINT = Hint()
+
+
+class Definitions:
+    """Writes definitions."""
+
+    def __init__(self, hints: Mapping[str, Hint] | None = None, *, native_examples: bool = False) -> None:
+        """`native_examples`: the endpoint takes `input_examples`; elsewhere they stand in the description."""
+        self._hints = hints or {}
+        self.native_examples = native_examples
+        self._sizes: dict[str, tuple[Tool, int]] = {}
+
+    def of(self, tool: Tool) -> JsonObject:
+        """A tool as it stands in a request."""
+        return self._written(tool, self.native_examples, ())
+
+    def loaded(self, tool: Tool) -> JsonObject:
+        """A tool as a search shows it, the same for every endpoint: with its return type, where that is known."""
+        if not tool.output_schema:
+            return self._written(tool, False, ())
+        from mcode.catalog.signatures import type_text
+
+        return self._written(tool, False, (f"Returns: {type_text(tool.output_schema)[:RETURN_LIMIT]}",))
+
+    def _written(self, tool: Tool, native: bool, notes: tuple[str, ...]) -> JsonObject:
+        examples = self.examples(tool)
+        if examples and not native:
+            notes = (*notes, *(f"Example: {jsontext.dump(each)}" for each in examples))
+        description = "\n".join((self.description(tool), *notes))
+        definition: JsonObject = {
+            "name": tool.name,
+            "description": description,
+            "input_schema": tool.input_schema,
+        }
+        if examples and native:
+            definition["input_examples"] = list(examples)
+        return definition
+
+    def tokens(self, tool: Tool) -> int:
+        """What the definition costs where it stands in a request (estimate)."""
+        known = self._sizes.get(tool.name)
+        if known is None or known[0] is not tool:
+            known = self._sizes[tool.name] = (tool, count_definition(self.of(tool)))
+        return known[1]
+
+    def description(self, tool: Tool) -> str:
+        """The description, or the user's clearer one."""
+        return self._hint(tool).description or tool.description
+
+    def examples(self, tool: Tool) -> tuple[JsonObject, ...]:
+        """Realistic arguments: the user's before the tool's own."""
+        return (*self._hint(tool).examples, *tool.input_examples)[:EXAMPLE_LIMIT]
+
+    def entry(self, tool: Tool) -> Entry:
+        """The tool as the search sees it."""
+        hint = self._hint(tool)
+        # What a server says is cut for the model, but searched whole.
+        whole: object = getattr(tool, "full_description", None)
+        text = whole if isinstance(whole, str) and whole else tool.description
+        description = f"{hint.description}\n\n{text}" if hint.description else text
+        server = "" if tool.source == "core" else tool.source
+        return Entry(tool.name, server, tool.title, description, tool.input_schema, hint.hint)
+
+    def _hint(self, tool: Tool) -> Hint:
+        return self._hints.get(tool.name, _NO_HINT)

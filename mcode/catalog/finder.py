@@ -1,0 +1,62 @@
+"""The search over the session's own catalogue: an index that follows every change of it, kept by one thread."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcode.catalog.catalog import Catalog
+    from mcode.catalog.entry import Entry, SearchResult
+    from mcode.catalog.search import ToolIndex
+    from mcode.tool import Tool
+
+
+class Finder:
+    """Searches the tools as they are at the moment of the search. Only its one thread touches the index."""
+
+    def __init__(self, catalog: Catalog, entry_of: Callable[[Tool], Entry], apart: frozenset[str]) -> None:
+        """`apart` names tools that are never found, such as the search itself."""
+        self._catalog = catalog
+        self._entry_of = entry_of
+        self._apart = apart
+        self._index: ToolIndex | None = None
+        self._thread = ThreadPoolExecutor(1, "tool search")
+        self._stale = {tool.source for tool in catalog}
+        self._forget = catalog.listen(self._stale.add)
+
+    async def warm(self) -> None:
+        """Build the index now, so that the first search need not."""
+        await self.search("", 0)
+
+    async def search(self, query: str, k: int, server: str | None = None) -> SearchResult:
+        """The tools that fit a query best; see `ToolIndex.search`."""
+        stale = set(self._stale)
+        self._stale.clear()
+        tools = tuple(self._catalog) if stale else ()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._search, tools, stale, query, k, server)
+
+    def close(self) -> None:
+        """Let the thread end; nothing can be searched any more."""
+        self._forget()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _search(
+        self, tools: tuple[Tool, ...], stale: set[str], query: str, k: int, server: str | None
+    ) -> SearchResult:
+        from mcode.catalog.search import ToolIndex
+
+        if self._index is None:
+            self._index = ToolIndex()
+        if stale:
+            entries: dict[str, list[Entry]] = {source: [] for source in stale}
+            for tool in tools:
+                if tool.source in stale and tool.name not in self._apart:
+                    entries[tool.source].append(self._entry_of(tool))
+            for source, found in entries.items():
+                self._index.replace_server("" if source == "core" else source, found)
+        return self._index.search(query, k, server)
