@@ -101,6 +101,9 @@ def parse(arguments: list[str]) -> Options:
         skip_permissions=given.dangerously_skip_permissions,
         settings=given.settings,
         setting_sources=sources,
+        mcp_configs=tuple(given.mcp_config or ()),
+        strict_mcp=given.strict_mcp_config,
+        trust=given.trust,
         system_prompt=given.system_prompt,
         append_system_prompt=given.append_system_prompt,
         continue_latest=given.continue_latest,
@@ -135,6 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_session_options(parser)
     _add_model_options(parser)
     _add_permission_options(parser)
+    _add_server_options(parser)
     _add_headless_options(parser)
     return parser
 
@@ -195,6 +199,18 @@ def _add_permission_options(parser: argparse.ArgumentParser) -> None:
         default="user,project,local",
         help="which settings files are read",
     )
+
+
+def _add_server_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("servers of tools (MCP), and trust").add_argument
+    add(
+        "--mcp-config",
+        action="append",
+        metavar="FILE",
+        help="a file or JSON text with servers, for this run; several times",
+    )
+    add("--strict-mcp-config", action="store_true", help="only the servers of --mcp-config")
+    add("--trust", action="store_true", help="servers and settings of this folder count, for this run only")
 
 
 def _add_headless_options(parser: argparse.ArgumentParser) -> None:

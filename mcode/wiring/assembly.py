@@ -279,10 +279,12 @@ class Assembly:
 
     async def _prepare(self) -> None:
         """Compile the rules' path patterns, and remove temporaries that a killed run has left."""
+        self._bench.server_trust.begin(self._desk, self._events)
         await asyncio.to_thread(self._policy.prepare)
         await self._file_state.remove_leftovers()
 
     async def _shut_down(self) -> None:
+        await self._bench.server_trust.end()
         await self._jobs.close()
         await self._programs.close()
         await end_all_children()

@@ -33,6 +33,12 @@ class Options:
     settings: str | None = None
     """A file or JSON text."""
     setting_sources: frozenset[str] = frozenset({"user", "project", "local"})
+    mcp_configs: tuple[str, ...] = ()
+    """Files or JSON texts that name servers for this run."""
+    strict_mcp: bool = False
+    """No other servers than those of `mcp_configs`."""
+    trust: bool = False
+    """What the folder's files bring counts for this run: its servers and its settings. Nothing of that is stored."""
     system_prompt: str | None = None
     append_system_prompt: str = ""
     continue_latest: bool = False

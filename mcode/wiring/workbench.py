@@ -21,6 +21,7 @@ from mcode.session.listing import is_interactive
 from mcode.session.store import SessionStore
 from mcode.wiring.assembly import Assembly, check_mode
 from mcode.wiring.endpoint import choose_endpoint
+from mcode.wiring.server_trust import ServerTrust, find_servers, trust_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from mcode.agent.agent import Agent
     from mcode.config.places import Places
     from mcode.config.settings import Problem, Settings
+    from mcode.config.trust import TrustStore
     from mcode.files import Holder
+    from mcode.mcp.scopes import Gathered
     from mcode.session.store import OpenSession
     from mcode.wiring.endpoint import Endpoint
     from mcode.wiring.options import Options
@@ -50,11 +53,18 @@ class Workbench:
     """The instruction files as they were read when the present session was opened."""
     interactive: bool = True
     """Whether somebody sits at a terminal; False for `-p`."""
+    trust: TrustStore = field(init=False)
+    servers: Gathered = field(init=False)
+    """The servers that the files name, and which of them may run."""
+    server_trust: ServerTrust = field(init=False)
     _unsaid: tuple[str, ...] = field(init=False)
     _neighbours: set[str] = field(default_factory=set[str], init=False)
 
     def __post_init__(self) -> None:
         self._unsaid = self.endpoint.notices
+        self.trust = trust_store(self)
+        self.servers = find_servers(self)
+        self.server_trust = ServerTrust(self.trust, self.masker, list(self.servers.asking))
 
     async def open_agent(self, source: str, reference: str | None = None) -> Agent:
         """Open a session: `startup` or `clear` a new one, `resume` or `fork` an earlier one by id or name.
@@ -102,7 +112,8 @@ class Workbench:
 
     def notices(self, session: str, found: Sequence[Problem]) -> tuple[Notice, ...]:
         """What the user should be told at the start of a session; `found` are problems of its own."""
-        problems = [problem for problem in (*self.settings.problems, *found) if problem.severity != "info"]
+        known = (*self.settings.problems, *self.servers.problems, *found)
+        problems = [problem for problem in known if problem.severity != "info"]
         return (
             *(Notice(problem.message, problem.severity) for problem in problems),
             *(Notice(text) for text in self.memory.notices),
@@ -135,7 +146,9 @@ async def prepare(options: Options, *, interactive: bool) -> Workbench:
     environment = dict(os.environ)
     places = find_places(environment)
     start = working_directory()
-    settings = load_settings(places, start, flag=options.settings, sources=options.setting_sources)
+    settings = load_settings(
+        places, start, flag=options.settings, sources=options.setting_sources, trusted=options.trust
+    )
     check_mode(options, settings, environment)
     endpoint = await choose_endpoint(options, settings, places, environment, interactive=interactive)
     masker = Masker({**environment, **settings.env, **settings.own_env}, keys=endpoint.secrets)

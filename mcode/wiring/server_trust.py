@@ -1,0 +1,133 @@
+"""Asking the user about servers of the project that are not approved: after the start, without holding anything up."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mcode.call import Call, Origin
+from mcode.config.trust import TrustStore
+from mcode.errors import StorageError
+from mcode.events import Notice
+from mcode.mcp.scopes import Gathered, Wanted, gather, trust_item
+from mcode.mcp.server_facts import facts_of
+from mcode.mcp.server_files import project_files
+from mcode.tool import Choice, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcode.config.trust import Item
+    from mcode.events import EventBus
+    from mcode.masking import Masker
+    from mcode.mcp.entries import ServerEntry
+    from mcode.pipeline.ask import Desk
+    from mcode.wiring.workbench import Workbench
+
+LATER, APPROVE, REFUSE = "Not now", "Approve it", "Never"
+
+CHOICES = (
+    Choice(LATER, "it stays off, and you are asked at the next start"),
+    Choice(APPROVE, "mcode may use it here, until its entry changes"),
+    Choice(REFUSE, "it stays off here, until its entry changes"),
+)
+
+
+def trust_store(bench: Workbench) -> TrustStore:
+    """The user's approvals; with `--trust` everything in the project counts as approved for this run."""
+    run = project_files(bench.start)[-1].parent if bench.options.trust else None
+    return TrustStore(bench.places, run=run)
+
+
+def find_servers(bench: Workbench) -> Gathered:
+    """Read the files that name servers, as the command line wants it."""
+    options = bench.options
+    return gather(
+        bench.places,
+        bench.start,
+        bench.settings,
+        environment=bench.environment,
+        trust=bench.trust,
+        wanted=Wanted(options.mcp_configs, options.strict_mcp, options.setting_sources),
+    )
+
+
+@dataclass(slots=True)
+class ServerTrust:
+    """The servers that wait for the user, and what becomes of them."""
+
+    trust: TrustStore
+    masker: Masker
+    waiting: list[ServerEntry]
+    """Not yet answered for in this run."""
+    approved: Callable[[ServerEntry], None] = field(default=lambda entry: None)
+    """Told of each entry that may run from now on, in the loop."""
+    _task: asyncio.Task[None] | None = None
+
+    def begin(self, desk: Desk, events: EventBus) -> None:
+        """Ask, or say that nobody was asked; returns at once."""
+        if not self.waiting:
+            return
+        if desk.attached:
+            self._task = asyncio.create_task(self._ask(desk, events))
+            return
+        events.emit(Notice(self._unasked(), "warning"))
+
+    async def end(self) -> None:
+        """Withdraw the question of a session that is left; the next session asks again."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+            self._task = None
+
+    async def _ask(self, desk: Desk, events: EventBus) -> None:
+        entries = list(self.waiting)
+        items = [trust_item(entry, facts_of(entry, self.masker.mask)) for entry in entries]
+        questions = [self._question(entry, item) for entry, item in zip(entries, items, strict=True)]
+        call = Call("project-servers", "mcode", {}, Origin.USER)
+        answers = await desk.question(call, questions)
+        self.waiting.clear()
+        for entry, item, answer in zip(entries, items, answers or [()] * len(entries), strict=True):
+            events.emit(Notice(await self._settle(entry, item, answer)))
+
+    async def _settle(self, entry: ServerEntry, item: Item, answer: tuple[str, ...]) -> str:
+        """Do what the answer says; anything but one of the offered words leaves the server off."""
+        if answer == (APPROVE,):
+            note = await self._keep(self.trust.approve, item)
+            self.approved(entry)
+            return f'The server "{entry.name}" of this project is approved.{note}'
+        if answer == (REFUSE,):
+            note = await self._keep(self.trust.refuse, item)
+            return f'The server "{entry.name}" of this project stays off until its entry changes.{note}'
+        return f'The server "{entry.name}" of this project was not approved; it stays off in this run.'
+
+    async def _keep(self, keep: Callable[[Item], str], item: Item) -> str:
+        try:
+            note = await asyncio.to_thread(keep, item)
+        except StorageError as error:
+            return f" That could not be stored and counts for this session: {error}"
+        return f" {note}" if note else ""
+
+    def _question(self, entry: ServerEntry, item: Item) -> Question:
+        what = "start" if entry.kind == "stdio" else "contact"
+        lines = [
+            f'{entry.path} has a server "{entry.name}", which mcode would {what} when its tools are used:'
+        ]
+        lines += [f"  {label}: {text}" for label, text in item.facts.items()]
+        changes = self.trust.difference(item)
+        if changes:
+            lines += [
+                "It is not as it was when you answered the last time:",
+                *(f"  {line}" for line in changes),
+            ]
+        return Question("\n".join(lines), "Server of this project", CHOICES)
+
+    def _unasked(self) -> str:
+        names = ", ".join(entry.name for entry in self.waiting)
+        many = len(self.waiting) > 1
+        return (
+            f"{'Servers' if many else 'A server'} of this project {'are' if many else 'is'} not approved and stay"
+            f"{'' if many else 's'} off: {names}. Start mcode in a terminal to be asked, use `mcode mcp approve`, or "
+            "give --trust to trust this folder for one run."
+        )
