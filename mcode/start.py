@@ -61,6 +61,8 @@ def _run(main: Coroutine[None, None, int], signals: tuple[signal.Signals, ...]) 
 
 
 async def _headless(options: Options) -> int:
+    from mcode.commands.host import CommandContext
+    from mcode.commands.registry import BoundCommands
     from mcode.commands.standard import standard_registry
     from mcode.ui.headless import HeadlessFrontEnd
 
@@ -73,13 +75,14 @@ async def _headless(options: Options) -> int:
         opening = await which_session(options, bench, None) or Opening("startup")
         source = opening.source
         agent = await bench.open_agent(source, opening.reference)
+        registry = standard_registry()
         front_end = HeadlessFrontEnd(
             agent,
             output,
             output_format=options.output_format,
             partial_messages=options.partial_messages,
             credential=bench.endpoint.credential,
-            slash_commands=tuple(command.name for command in standard_registry()),
+            commands=BoundCommands(registry, CommandContext(agent, bench.surroundings(), registry)),
         )
         try:
             await agent.start(source)
@@ -89,10 +92,10 @@ async def _headless(options: Options) -> int:
             await agent.close("other")
             front_end.interrupted()
             raise
-        except McodeError:
+        except McodeError as error:
             if options.output_format != "text":
                 await agent.close("other")
-                front_end.interrupted()
+                front_end.failed(str(error))
             raise
         finally:
             await agent.close("other")

@@ -145,6 +145,27 @@ class Registry:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class BoundCommands:
+    """The registry together with what its commands need."""
+
+    registry: Registry
+    context: CommandContext
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all commands, without aliases."""
+        return tuple(command.name for command in self.registry)
+
+    def knows(self, line: str) -> bool:
+        """Whether a line is a command of this registry and not a message."""
+        return is_command(line) and self.registry.find(split_line(line)[0]) is not None
+
+    async def run(self, line: str) -> CommandResult:
+        """Run what the line says, slash included."""
+        return await self.registry.run(line, self.context)
+
+
 def is_command(text: str) -> bool:
     """True where a draft is a slash command and not a message that happens to begin with a path.
 

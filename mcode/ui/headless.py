@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from mcode.agent.agent import Agent
     from mcode.call import Call, Outcome
+    from mcode.commands.registry import CommandResult
     from mcode.events import Event
     from mcode.jsontext import JsonObject
 
@@ -41,6 +42,21 @@ class Output(Protocol):
 
     def remark(self, text: str) -> None:
         """Write a line to standard error."""
+        ...
+
+
+class Commands(Protocol):
+    """The slash commands, as far as they make sense where nobody sits."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def knows(self, line: str) -> bool:
+        """Whether the line is a command of this registry and not a message."""
+        ...
+
+    async def run(self, line: str) -> CommandResult:
+        """Run it; what cannot be done comes back as a failed result."""
         ...
 
 
@@ -65,13 +81,14 @@ class HeadlessFrontEnd:
         output_format: str = "text",
         partial_messages: bool = False,
         credential: str = "none",
-        slash_commands: tuple[str, ...] = (),
+        commands: Commands | None = None,
     ) -> None:
+        """`commands` runs a message that is a slash command; without it every message goes to the model."""
         self._agent = agent
         self._output = output
         self._format = output_format
         self._credential = credential
-        self._slash_commands = slash_commands
+        self._commands = commands
         self._tally = _Tally()
         self._initial: list[JsonObject] = []
         self._initialised = False
@@ -91,14 +108,29 @@ class HeadlessFrontEnd:
     async def _run_one(self, prompt: str) -> int:
         self._initialise()
         self._tally = _Tally()
-        finished = await self._agent.submit(prompt, typed=False)
+        if self._commands is not None and self._commands.knows(prompt):
+            finished = await self._run_command(self._commands, prompt)
+        else:
+            finished = await self._agent.submit(prompt, typed=False)
         self._conclude(finished)
         return 0 if finished.reason == "end" else 1
 
+    async def _run_command(self, commands: Commands, line: str) -> TurnFinished:
+        """A slash command of ours: its text is the answer, and no model is asked."""
+        result = await commands.run(line)
+        if result.action is not None:
+            text = f"{line.split(maxsplit=1)[0]} is for a session in the terminal; nothing was done."
+            return TurnFinished(self._agent.turn, "error", text)
+        return TurnFinished(self._agent.turn, "error" if result.failed else "end", result.text)
+
     def interrupted(self) -> None:
         """Write the result of a run that a signal ended."""
+        self.failed("interrupted", "interrupted")
+
+    def failed(self, text: str, reason: str = "error") -> None:
+        """Write the result of a run that could not go on."""
         if self._initialised:
-            self._conclude(TurnFinished(self._agent.turn, "interrupted", "interrupted"))
+            self._conclude(TurnFinished(self._agent.turn, reason, text))
 
     def _conclude(self, finished: TurnFinished) -> None:
         if self._format == "text":
@@ -229,11 +261,12 @@ class HeadlessFrontEnd:
                     "permissionMode": agent.mode,
                     "tools": [tool["name"] for tool in agent.builder.definitions()],
                     "mcp_servers": [],
-                    "slash_commands": list(self._slash_commands),
+                    "slash_commands": list(self._commands.names) if self._commands else [],
                     "skills": [],
                     "agents": [],
                     "output_style": agent.settings.output_style or "default",
                     "apiKeySource": self._credential,
+                    "claude_code_version": __version__,
                     "mcode_version": __version__,
                     "plugins": [],
                 }

@@ -222,3 +222,25 @@ def test_a_keyless_endpoint_gets_a_placeholder_and_nothing_of_the_users(machine:
         ran = machine.run("-p", "hello", server=server, environment={"ANTHROPIC_PROFILE": "default"})
         assert [request.key_matches for request in server.message_requests] == [True]
     assert (ran.code, ran.out) == (0, "Hi.\n")
+
+
+def test_a_slash_command_is_answered_without_asking_the_model(machine: Machine) -> None:
+    with running_server(saying("unused")) as server:
+        ran = machine.run("-p", "/status", server=server)
+        structured = machine.run("-p", "/tools --json", "--output-format", "json", server=server)
+        assert server.message_requests == []
+    assert ran.code == 0
+    assert str(machine.project) in ran.out
+    result = json.loads(structured.out)
+    assert result["subtype"] == "success"
+    assert "Read" in result["result"]
+
+
+def test_a_command_that_needs_a_screen_fails_and_one_that_is_unknown_is_a_message(machine: Machine) -> None:
+    with running_server(saying("A message.")) as server:
+        ran = machine.run("-p", "/clear", server=server)
+        assert server.message_requests == []
+        unknown = machine.run("-p", "/no-such-command please", server=server)
+    assert ran.code == 1
+    assert "is for a session in the terminal" in ran.err
+    assert unknown.out == "A message.\n"
