@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mcode.agent.replies import ModelCaller
     from mcode.agent.requests import RequestBuilder
     from mcode.agent.turn import TurnLoop
+    from mcode.builtins.jobs import Jobs
     from mcode.call import Outcome
     from mcode.catalog.catalog import Catalog
     from mcode.config.settings import Settings
@@ -59,6 +60,7 @@ class Parts:
     caller: ModelCaller
     meter: Meter
     loop: TurnLoop
+    jobs: Jobs
     notices: Sequence[Notice]
     """What the user is told when the session starts."""
     neighbours: Callable[[], Sequence[Notice]]
@@ -103,6 +105,7 @@ class Agent:
         self.hooks = parts.hooks
         self.builder = parts.builder
         self.meter = parts.meter
+        self.jobs = parts.jobs
 
     @property
     def name(self) -> str:
@@ -322,6 +325,7 @@ class Agent:
         notes = (
             [environment(self.workspace.start, datetime.datetime.now().astimezone().date())] if first else []
         )
+        self._notes += self._parts.jobs.announcements()
         self._notes_sent = len(self._notes)
         return [*notes, *self._notes]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mcode.agent.conversation import Prefix
 from mcode.agent.repairs import repaired
 from mcode.model.request import RequestState, build_request
+from mcode.tool import Placement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,8 +88,12 @@ class RequestBuilder:
         return self._conversation.prefix or Prefix(model, self._system(), self.definitions())
 
     def definitions(self) -> tuple[JsonObject, ...]:
-        """Definitions of the tools that the model may see, sorted by name."""
-        return tuple(definition(tool) for tool in self._catalog if self._policy.hides(tool.name) is None)
+        """Definitions of the tools that the model may see, sorted by name; deferred ones come by a search."""
+        return tuple(
+            definition(tool)
+            for tool in self._catalog
+            if tool.placement is not Placement.DEFERRED and self._policy.hides(tool.name) is None
+        )
 
     def _begin(self, model: str, system: str, tools: tuple[JsonObject, ...], reason: str) -> Prefix:
         self._sent = 0

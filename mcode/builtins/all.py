@@ -8,6 +8,7 @@ from mcode.builtins.ask_user_question import AskUserQuestion
 from mcode.builtins.edit import Edit
 from mcode.builtins.glob import Glob
 from mcode.builtins.grep import Grep
+from mcode.builtins.job_tools import TaskOutput, TaskStop
 from mcode.builtins.read import Read
 from mcode.builtins.search import Searcher
 from mcode.builtins.todo_write import TodoWrite
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.builtins.file_state import FileState
+    from mcode.builtins.jobs import Jobs
     from mcode.tool import Tool
 
 
@@ -33,3 +35,8 @@ def file_tools(files: FileState, keep_out: Callable[[Path], bool] | None = None)
 def session_tools() -> tuple[Tool, ...]:
     """The tools that speak to the user or change the session."""
     return (TodoWrite(), AskUserQuestion())
+
+
+def job_tools(jobs: Jobs) -> tuple[Tool, ...]:
+    """The tools on background jobs."""
+    return (TaskOutput(jobs), TaskStop(jobs))

@@ -15,6 +15,7 @@ from mcode.commands.quit import QUIT
 from mcode.commands.registry import Registry
 from mcode.commands.session import CLEAR, RENAME, RESUME
 from mcode.commands.status import STATUS
+from mcode.commands.tasks import TASKS
 from mcode.commands.tools import TOOLS
 
 
@@ -25,6 +26,7 @@ def standard_registry() -> Registry:
             HELP,
             TOOLS,
             CONTEXT,
+            TASKS,
             PERMISSIONS,
             HOOKS,
             MEMORY,
