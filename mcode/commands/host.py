@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
     from pathlib import Path
 
+    from mcode.builtins.jobs import Jobs
     from mcode.call import Outcome
     from mcode.commands.registry import Registry
     from mcode.config.memory import MemoryFile
@@ -117,6 +118,11 @@ class Conversation(Protocol):
 
     @property
     def session(self) -> Session: ...
+
+    @property
+    def jobs(self) -> Jobs:
+        """Commands that run in the background."""
+        ...
 
     @property
     def name(self) -> str:
