@@ -46,6 +46,10 @@ SHORTEST = 1000
 """Milliseconds; a shorter limit was meant as seconds."""
 
 
+LONGEST = 8_000
+"""Characters of a project's entry; the user is shown all of it."""
+
+
 class BadEntryError(Exception):
     """Why an entry is no server; the message follows the entry's name."""
 
@@ -66,18 +70,20 @@ class Origin:
 def read_entry(name: str, value: JsonValue, origin: Origin, report: Report, key: str) -> ServerEntry | None:
     """Check and expand one entry; None where it cannot be used, with the reason in the report."""
     try:
-        return _Reading(name, _checked(name, value), origin, report, key).entry()
+        return _Reading(name, _checked(name, value, origin), origin, report, key).entry()
     except BadEntryError as error:
         report.add(key, f"{error}; this server is skipped, the others count", "error")
         return None
 
 
-def _checked(name: str, value: JsonValue) -> JsonObject:
+def _checked(name: str, value: JsonValue, origin: Origin) -> JsonObject:
     if NAME.fullmatch(name) is None:
         raise BadEntryError("a name has 1 to 64 letters, digits, - and _")
     written = as_object(value)
     if written is None:
         raise BadEntryError(f"expected an object, got {describe(value)}")
+    if origin.scope == "project" and len(dump(written)) > LONGEST:
+        raise BadEntryError(f"it has over {LONGEST:,} characters, more than anybody can read and approve")
     return written
 
 

@@ -42,7 +42,7 @@ def _facts(written: JsonObject) -> Iterator[tuple[str, str]]:
             yield f"{label} {_word(name)}", _assigned(name, value)
     for name, value in written.items():
         if name not in ("command", "args", "url", "headersHelper", "env", "headers", "type"):
-            yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield _word(name), _word(value)
 
 
 def _word(value: JsonValue) -> str:
