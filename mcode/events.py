@@ -49,7 +49,6 @@ class RequestStarted:
     """A request goes to the model: one round trip begins."""
 
     turn: int
-    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,10 @@ class Searcher:
         if query.glob is not None and query.only is None:
             glob = GlobPattern(query.glob)
             files = [file for file in files if glob.matches(file.path) is not query.excluding]
-        files, kept_out = self._allowed(files, directory)
+        if query.only is None:
+            files, kept_out = self._allowed(files, directory)
+        else:
+            kept_out = 0  # the call named this file, and was judged by that
         notices = _notices(complaints)
         if kept_out:
             notices.append(f"{_count(kept_out, 'file')} left out, since a rule denies reading.")

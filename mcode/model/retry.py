@@ -60,7 +60,6 @@ async def complete(
     *,
     on_event: Callable[[JsonObject], None] | None = None,
     on_delta: Callable[[Delta], None] | None = None,
-    on_attempt: Callable[[int], None] | None = None,
     on_superseded: Callable[[AssembledMessage], None] | None = None,
     on_retry: Callable[[RetryScheduled], None] | None = None,
     on_cancelled: Callable[[AssembledMessage], None] | None = None,
@@ -72,7 +71,7 @@ async def complete(
 ) -> AssembledMessage:
     """Send a body and return the message that comes.
 
-    `on_event` gets every raw event, `on_delta` what can be shown of it, `on_attempt` the number of each try.
+    `on_event` gets every raw event, `on_delta` what can be shown of it.
     Before another try, `on_superseded` gets what the broken one had shown, which is void from then on, and
     `on_retry` the wait. `on_cancelled` gets what had come when the task was cancelled; CancelledError follows.
     `repair` is given a failure of class REPAIR and the body, once, and returns a body to send instead, or None.
@@ -92,8 +91,6 @@ async def complete(
     )
     try:
         while True:
-            if on_attempt is not None:
-                on_attempt(trip.attempt)
             message = await trip.try_once()
             failure = message.failure
             if failure is None:

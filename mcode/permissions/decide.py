@@ -88,12 +88,11 @@ class Policy:
         """The rules of this session alone: the user's answers, and what hooks added."""
         return self._book.session
 
-    def grant(self, rule_text: str, tool: Tool | None = None, *, kept_in: Path | None = None) -> Rule:
+    def grant(self, rule_text: str, *, kept_in: Path | None = None) -> Rule:
         """Allow what a rule covers for the rest of the session; `kept_in` is the file that keeps it longer.
 
         Raises ValueError for a rule that cannot be read.
         """
-        del tool
         return self._book.add(rule_text, Behavior.ALLOW, kept_in)
 
     def add_rule(self, rule_text: str, behavior: Behavior) -> Rule:

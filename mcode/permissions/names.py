@@ -68,11 +68,6 @@ def is_known(name: str) -> bool:
     return name in ARGUMENTS
 
 
-def names_every_tool_of_a_server(name: str) -> bool:
-    """True for `mcp__server`: two parts and no more."""
-    return name.startswith("mcp__") and "*" not in name and name.count("__") == 1 and len(name) > 5
-
-
 def has_server_prefix(name: str) -> bool:
     """True where a literal `mcp__server__` stands in front of the first `*`."""
     return _SERVER_PREFIX.match(name) is not None

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from mcode.events import Notice
 from mcode.pipeline.hook_match import HookTable
 from mcode.pipeline.hook_reply import UNCHANGED, Unchanged
 from mcode.pipeline.hook_round import Answer, HookRound, LastRun
@@ -232,11 +231,6 @@ class HookRunner:
     async def close(self) -> None:
         """End the hooks that run in the background."""
         await self._round.close()
-
-    def announce_problems(self) -> None:
-        """Tell the user of the hooks that never run."""
-        for problem in self._table.problems:
-            self._events.emit(Notice(problem, "warning"))
 
     async def _after(self, event: str, call: Call, fields: JsonObject, duration: float) -> AfterCall:
         handlers = self._table.find(event, call.tool, call)

@@ -63,7 +63,7 @@ class Permission:
     programs: Programs
     keep_rule: Callable[[Proposal, Call], Awaitable[None]]
     """Keeps a rule that the user chose: in the program, in the session, or in a settings file."""
-    apply_updates: Callable[[list[JsonObject], Call], Awaitable[None]]
+    apply_updates: Callable[[list[JsonObject]], Awaitable[None]]
     """Applies the `updatedPermissions` of a PermissionRequest hook."""
 
     async def decide(self, admitted: Admitted, preview: Preview, before: BeforeCall) -> Decided:
@@ -106,7 +106,7 @@ class Permission:
             denial = outcomes.denied(admitted.call, verdict.reason, FailureKind.DENIED)
             return Decided(admitted, verdict.kind, verdict.reason, denial)
         if verdict.kind != "path":  # what always asks is the user's to answer, never a hook's
-            await self.apply_updates(answer.updated_permissions, admitted.call)
+            await self.apply_updates(answer.updated_permissions)
             self.desk.reconsider()
             return Decided(admitted, by, f"approved by {by}")
         return await self._ask_user(admitted, preview, verdict)

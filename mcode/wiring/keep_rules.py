@@ -64,9 +64,8 @@ class RuleKeeper:
             if event.outcome.call.id in self._of_programs:
                 self._of_programs[event.outcome.call.id].clear()
 
-    async def apply(self, updates: list[JsonObject], call: Call) -> None:
+    async def apply(self, updates: list[JsonObject]) -> None:
         """Apply the `updatedPermissions` of a PermissionRequest hook; added rules go where the hook says."""
-        del call
         read, faults = read_updates(updates)
         for text in (*faults, *apply_updates(self.policy, read)):
             self.events.emit(Notice(text, "warning"))

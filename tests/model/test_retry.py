@@ -49,16 +49,12 @@ class Watch:
     def retry(self, scheduled: RetryScheduled) -> None:
         self.told.append(("retry", scheduled.attempt, scheduled.limit, scheduled.kind))
 
-    def attempt(self, number: int) -> None:
-        self.told.append(("attempt", number))
-
     @property
     def callbacks(self) -> dict[str, Any]:
         return {
             "on_delta": self.delta,
             "on_superseded": self.superseded,
             "on_retry": self.retry,
-            "on_attempt": self.attempt,
         }
 
 
@@ -169,7 +165,7 @@ async def test_s_06_an_error_inside_the_stream_before_content_is_retried_like_an
     client = ScriptedClient(script_of(early, early, GOOD))
     got = await complete(client, BODY, **watch.callbacks, surroundings=fake_time.surroundings)
     assert got.complete
-    assert [entry[0] for entry in watch.told[:5]] == ["attempt", "retry", "attempt", "retry", "attempt"]
+    assert [entry[0] for entry in watch.told[:2]] == ["retry", "retry"]
     assert "void" not in [entry[0] for entry in watch.told], "nothing had been shown"
 
 
@@ -178,11 +174,9 @@ async def test_s_06_what_a_broken_try_had_shown_is_withdrawn_before_the_next_one
     client = ScriptedClient(script_of(broken_after_text(), Reply(blocks=(text("Whole."),), chunk=99)))
     got = await complete(client, BODY, **watch.callbacks, surroundings=fake_time.surroundings)
     assert watch.told == [
-        ("attempt", 1),
         ("shown", "Half a"),
         ("void", [text("Half a")]),
         ("retry", 2, 5, "overloaded_error"),
-        ("attempt", 2),
         ("shown", "Whole."),
     ]
     assert got.complete

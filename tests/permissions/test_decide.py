@@ -305,7 +305,7 @@ def test_a_grant_counts_until_it_is_taken_back(house: House) -> None:
 
 def test_a_grant_that_is_kept_in_a_file_names_the_file(house: House) -> None:
     policy = house.policy()
-    rule = policy.grant("Bash(make test)", TOOLS["Bash"], kept_in=house.start / ".mcode/settings.local.json")
+    rule = policy.grant("Bash(make test)", kept_in=house.start / ".mcode/settings.local.json")
     assert rule.place == f"{house.start}/.mcode/settings.local.json"
     assert policy.decide(*house.call(RUN)).behavior is Behavior.ALLOW
 

@@ -50,7 +50,7 @@ def test_a_retry_counts_down_and_says_how_to_stop_it() -> None:
     area.receive(TurnStarted(1, "x"))
     area.receive(RetryScheduled(3, 10, 8.0, "overloaded", 529))
     assert rows(area) == ["* try 3 of 10 in 8 s, Esc stops: 529 overloaded"]
-    area.receive(RequestStarted(1, 3))
+    area.receive(RequestStarted(1))
     assert rows(area) == ["* working 0:00   Esc interrupts"]
 
 
