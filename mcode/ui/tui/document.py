@@ -1,7 +1,339 @@
-"""The transcript as a value: blocks folded from events, each with a revision."""
+"""The transcript as a value: blocks folded from events. Live events and those of a resumed session fold alike."""
 
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from mcode.call import Origin, Status
+from mcode.events import (
+    AnswerSuperseded,
+    ApprovalRequested,
+    ApprovalResolved,
+    AssistantMessage,
+    HookRan,
+    Notice,
+    QuestionAsked,
+    QuestionResolved,
+    RequestStarted,
+    TextDelta,
+    ThinkingDelta,
+    TodosChanged,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from mcode.ui.tui.blocks import (
+    AnswerBlock,
+    Block,
+    CallBlock,
+    CallNode,
+    Fold,
+    NoticeBlock,
+    RemarkBlock,
+    ThinkingBlock,
+    TodoBlock,
+    UserBlock,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from mcode.call import Outcome
+    from mcode.events import Event
+    from mcode.jsontext import JsonObject
+
+_ENDINGS = {
+    "interrupted": "interrupted",
+    "limit": "stopped at a limit",
+    "refusal": "the model refused",
+    "stopped": "stopped by a hook",
+}
+
+AnyBlock = TypeVar("AnyBlock", bound=Block)
+
 
 class Document:
-    """What has happened, block by block."""
+    """What has happened, block by block. Reads the event stream and nothing else."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.blocks: list[Block] = []
+        self.clock = clock
+        """Seconds; for the time that a call runs."""
+        self._changed: dict[int, None] = {}
+        self._calls: dict[str, tuple[CallNode, CallBlock]] = {}
+        """Calls of this turn by id, with the block that shows them."""
+        self._running: dict[str, CallBlock] = {}
+        self._asked: dict[str, str] = {}
+        """Id of an approval or question: id of its call."""
+        self._answer: AnswerBlock | None = None
+        self._thinking: ThinkingBlock | None = None
+        self._since_request = 0
+        """Blocks that there were when the last request went out."""
+        self._streamed = False
+        self._programs = 0
+        self._own_commands: list[str] = []
+        self._todos: TodoBlock | None = None
+        self._last_todos: tuple[JsonObject, ...] = ()
+        self._last_notice = ""
+
+    def take_changes(self) -> list[int]:
+        """Numbers of the blocks that were added or changed since the last call, in the order of the changes."""
+        changed = list(self._changed)
+        self._changed.clear()
+        return changed
+
+    @property
+    def running(self) -> tuple[CallBlock, ...]:
+        """Blocks with a call that runs or waits: what they show changes with time."""
+        return tuple(dict.fromkeys(self._running.values()))
+
+    def touch(self, block: Block) -> None:
+        """Note that a block is to be shown anew."""
+        block.revision += 1
+        self._changed[block.number] = None
+
+    def fold(self, block: Block, fold: Fold) -> None:
+        """Show more or less of a block."""
+        if block.fold is not fold:
+            block.fold = fold
+            self.touch(block)
+
+    def replay(self, events: Iterable[Event]) -> None:
+        """Fold the events of a session that is resumed; calls that they leave open were ended with it."""
+        for event in events:
+            self.apply(event)
+        self.end_turn()
+
+    def say(self, text: str, severity: str = "info") -> None:
+        """Add words of mcode's own: `info`, `warning`, `error`, or `command` for a command's answer."""
+        self._last_notice = text
+        self._add(NoticeBlock(len(self.blocks), text=text, severity=severity))
+
+    def end_turn(self) -> None:
+        """Nothing runs any more, whatever the events said."""
+        self._close_answer()
+        for identifier, block in tuple(self._running.items()):
+            node = self._calls[identifier][0]
+            node.status, node.waits, node.summary = Status.CANCELLED, None, "did not end"
+            self.touch(block)
+        self._running.clear()
+        self._calls.clear()
+        self._asked.clear()
+        self._todos = None
+
+    def apply(self, event: Event) -> None:  # noqa: C901 -- one case an event, each one line
+        """Fold one event in."""
+        match event:
+            case TextDelta(text=text):
+                self._text(text)
+            case ThinkingDelta(text=text):
+                self._thought(text)
+            case RequestStarted():
+                self._since_request = len(self.blocks)
+            case AnswerSuperseded(problem=problem):
+                self._void(problem)
+            case AssistantMessage():
+                self._message(event)
+            case TurnStarted(text=text):
+                self._turn_started(text)
+            case TurnFinished():
+                self._turn_finished(event)
+            case ToolStarted():
+                self._started(event)
+            case ToolProgress(call_id=call_id, line=line):
+                self._progress(call_id, line)
+            case ToolFinished(outcome=outcome):
+                self._finished(outcome)
+            case ApprovalRequested(approval_id=identifier, call=call):
+                self._ask(identifier, call.id)
+            case QuestionAsked(question_id=identifier, call=call):
+                self._ask(identifier, call.id)
+            case ApprovalResolved(approval_id=identifier, choice=choice, decided_by=by):
+                self._answered(identifier)
+                if choice == "withdrawn":
+                    self._remark(f"The approval is withdrawn ({by}); nothing was decided.")
+            case QuestionResolved(question_id=identifier, answered=answered):
+                self._answered(identifier)
+                if not answered:
+                    self._remark("The question goes without an answer.")
+            case HookRan() if event.outcome != "success":
+                self._hook(event)
+            case TodosChanged(todos=todos):
+                self._list(todos)
+            case Notice(text=text, severity=severity):
+                self.say(text, severity)
+            case _:
+                pass
+
+    def _add(self, block: AnyBlock) -> AnyBlock:
+        self.blocks.append(block)
+        self._changed[block.number] = None
+        return block
+
+    def _remark(self, text: str, *, warn: bool = False) -> None:
+        self._add(RemarkBlock(len(self.blocks), text=text, warn=warn))
+
+    def _close_answer(self) -> None:
+        if self._answer is not None:
+            self._answer.source.finish()
+            self.touch(self._answer)
+            self._answer = None
+        if self._thinking is not None:
+            self._thinking.ended = True
+            self.touch(self._thinking)
+            self._thinking = None
+
+    def _text(self, text: str) -> None:
+        self._streamed = True
+        if self._answer is None:
+            if not text.strip():
+                return  # an answer begins with its first word
+            self._close_answer()
+            self._answer = self._add(AnswerBlock(len(self.blocks)))
+            text = text.lstrip("\n")
+        self._answer.feed(text)
+        self.touch(self._answer)
+
+    def _thought(self, text: str) -> None:
+        self._streamed = True
+        if self._thinking is None:
+            self._close_answer()
+            self._thinking = self._add(ThinkingBlock(len(self.blocks)))
+        self._thinking.feed(text)
+        self.touch(self._thinking)
+
+    def _void(self, problem: str) -> None:
+        self._close_answer()
+        self._streamed = False
+        for block in self.blocks[self._since_request :]:
+            if isinstance(block, AnswerBlock):
+                block.void = problem
+                block.source.clear()
+            elif isinstance(block, ThinkingBlock):
+                block.void = True
+                block.pieces.clear()
+            else:
+                continue
+            self.touch(block)
+
+    def _message(self, event: AssistantMessage) -> None:
+        if event.parent is not None:
+            return
+        if not self._streamed:
+            for part in cast("list[JsonObject]", event.message.get("content", [])):
+                if part.get("type") == "text":
+                    self._text(str(part.get("text", "")))
+                elif part.get("type") == "thinking" and part.get("thinking"):
+                    self._thought(str(part["thinking"]))
+        answer = self._answer
+        self._close_answer()
+        self._streamed = False
+        if not event.complete and answer is not None:
+            answer.cut_off = True
+            self.touch(answer)
+
+    def _turn_started(self, text: str) -> None:
+        self._close_answer()
+        if text.startswith("!") and text[1:] in self._own_commands:
+            self._own_commands.remove(text[1:])  # the turn tells the model of a shell line that stands above
+            return
+        self._add(UserBlock(len(self.blocks), text=text))
+
+    def _turn_finished(self, event: TurnFinished) -> None:
+        self.end_turn()
+        if event.reason == "error":
+            if not event.text or event.text != self._last_notice:
+                self.say(event.text or "the turn failed", "error")
+        elif event.reason != "end":
+            word = _ENDINGS.get(event.reason, event.reason)
+            said = f": {event.text}" if event.text and event.reason != "interrupted" else ""
+            self._remark(f"{word}{said}")
+
+    def _started(self, event: ToolStarted) -> None:
+        self._close_answer()
+        call = event.call
+        node = CallNode(call, event.preview, event.source, self.clock())
+        if call.tool == "run_code":
+            self._programs += 1
+            node.ordinal = self._programs
+        parent = self._calls.get(call.parent or "")
+        if parent is not None:
+            parent[0].children.append(node)
+            block = parent[1]
+            self.touch(block)
+        else:
+            block = self._add(CallBlock(len(self.blocks), node=node))
+        self._calls[call.id] = (node, block)
+        self._running[call.id] = block
+        if node.own_command:
+            self._own_commands.append(str(call.arguments.get("command", "")))
+
+    def _progress(self, call_id: str, line: str) -> None:
+        if call_id in self._running:
+            node, block = self._calls[call_id]
+            node.progress = line
+            self.touch(block)
+
+    def _finished(self, outcome: Outcome) -> None:
+        found = self._calls.get(outcome.call.id)
+        if found is None:
+            return
+        node, block = found
+        node.finish(outcome)
+        self._running.pop(outcome.call.id, None)
+        self.touch(block)
+        if outcome.call.origin is Origin.USER and outcome.call.parent is None:
+            self._calls.pop(outcome.call.id)
+        if outcome.call.tool == "TodoWrite" and outcome.status is Status.OK:
+            self._list(cast("list[JsonObject]", outcome.call.arguments.get("todos", [])))
+
+    def _ask(self, identifier: str, call_id: str) -> None:
+        self._asked[identifier] = call_id
+        for node, block in self._upwards(call_id):
+            node.asked += node.call.id == call_id
+            if node.waits is None:
+                node.waits = self.clock()
+            self.touch(block)
+
+    def _answered(self, identifier: str) -> None:
+        """The call goes on; the time that the user took is not its own, nor its program's."""
+        call_id = self._asked.pop(identifier, "")
+        for node, block in self._upwards(call_id):
+            node.asked -= node.call.id == call_id
+            if (
+                node.waits is not None
+                and not node.asked
+                and all(child.waits is None for child in node.children)
+            ):
+                node.started += self.clock() - node.waits
+                node.waits = None
+            self.touch(block)
+
+    def _upwards(self, call_id: str) -> list[tuple[CallNode, CallBlock]]:
+        """A call and the programs that it is inside of, innermost first."""
+        found: list[tuple[CallNode, CallBlock]] = []
+        entry = self._calls.get(call_id)
+        while entry is not None and len(found) < 8:
+            found.append(entry)
+            entry = self._calls.get(entry[0].call.parent or "")
+        return found
+
+    def _hook(self, event: HookRan) -> None:
+        code = f", exit {event.exit_code}" if event.exit_code is not None else ""
+        said = (event.stderr or event.stdout).strip().split("\n")[0]
+        text = f"hook {event.event} `{event.name}` {event.outcome}{code}"
+        self._remark(f"{text}: {said}" if said else text, warn=True)
+
+    def _list(self, todos: Sequence[JsonObject]) -> None:
+        """Show the model's list of steps, unless it stands already as it is; one list a turn is shown."""
+        listed = tuple(todos)
+        if not listed or listed == self._last_todos:
+            return
+        self._last_todos = listed
+        if self._todos is not None:
+            self._todos.replaced = True
+            self.touch(self._todos)
+        self._todos = self._add(TodoBlock(len(self.blocks), todos=listed))
