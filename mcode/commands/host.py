@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.builtins.jobs import Jobs
+    from mcode.agent.rewinding import Rewinding
     from mcode.call import Outcome
     from mcode.commands.registry import Registry
     from mcode.config.memory import MemoryFile
@@ -53,6 +54,14 @@ class QuestionDesk(Protocol):
         """Answer an approval by the key of a choice; False where it no longer waits."""
         ...
 
+    def batch_of(self, approval_id: str) -> tuple[ApprovalRequested, ...]:
+        """The approvals that may be allowed together with this one, itself included; empty where there are none."""
+        ...
+
+    def allow_batch(self, requests: Sequence[ApprovalRequested]) -> int:
+        """Allow exactly these, once each; returns how many still waited."""
+        ...
+
     def answer(self, question_id: str, answers: tuple[tuple[str, ...], ...] | None) -> bool:
         """Answer a tool's questions, or decline with None; False where they no longer wait."""
         ...
@@ -82,8 +91,19 @@ class JournalFile(Protocol):
     def path(self) -> Path: ...
 
 
+class OldContents(Protocol):
+    """What files held before mcode's tools changed them."""
+
+    def read(self, content: str) -> bytes:
+        """The content of that hash; raises StorageError."""
+        ...
+
+
 class Session(Protocol):
     """The open session, as commands show it."""
+
+    @property
+    def undo(self) -> OldContents: ...
 
     @property
     def id(self) -> str: ...
@@ -122,6 +142,11 @@ class Conversation(Protocol):
     @property
     def jobs(self) -> Jobs:
         """Commands that run in the background."""
+        ...
+
+    @property
+    def rewinding(self) -> Rewinding:
+        """The way back to the moment before a message."""
         ...
 
     @property

@@ -65,7 +65,7 @@ class Desk:
     @property
     def waiting(self) -> tuple[ApprovalRequested | QuestionAsked, ...]:
         """What waits, oldest first."""
-        return tuple(entry.request for entry in self._waiting.values())
+        return tuple(entry.request for entry in self._waiting.values() if not entry.future.done())
 
     def attach(self) -> Callable[[], None]:
         """Say that a front end answers questions from now on; returns the function that ends it."""

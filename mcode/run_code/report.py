@@ -66,11 +66,10 @@ async def report(
 
 
 def summary(record: ProgramRecord, shown: int) -> str:
-    """One line for the screen."""
-    kept_out = max(0, record.bytes_in - shown)
+    """One line for the screen: how it ended, what it called, what that brought in and what of it went out."""
     calls = _counted(len(record.calls), "call")
-    out = f", {_size(kept_out)} kept out of the context" if kept_out else ""
-    return f"{record.ending.replace('_', ' ')}, {calls}{out}"
+    through = f", {_size(record.bytes_in)} in, {shown:,} characters out" if record.bytes_in else ""
+    return f"{record.ending.replace('_', ' ')}, {calls}{through}"
 
 
 def _status(record: ProgramRecord) -> str:

@@ -8,51 +8,22 @@ import os
 import shutil
 import stat
 import sys
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from mcode.call import FailureKind, Status
 from mcode.events import ApprovalRequested, ApprovalResolved, HookRan, ToolFinished, ToolStarted
-from tests.children import no_process_left
+from tests.run_code.sessions import project, result_of, session
 from tests.run_code.workplace import until
-from tests.stage import Stage, stage, turns, use
+from tests.stage import use
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
     from pathlib import Path
 
+    from tests.stage import Stage
+
 ACCEPT = {"permissions": {"defaultMode": "acceptEdits"}}
-
-
-@asynccontextmanager
-async def session(
-    directory: Path, *replies: Any, settings: dict[str, Any] | None = None
-) -> AsyncGenerator[Stage]:
-    """A session with small limits; each reply that is text is a program, the last one is said."""
-    script = turns(
-        *(use("run_code", "prog", code=reply) if isinstance(reply, str) else reply for reply in replies),
-        "Done.",
-    )
-    small = {"mcode": {"runCode": {"cpuSeconds": 0.5, "memoryMb": 48}}}
-    with no_process_left():
-        async with stage(directory, script, settings={**small, **(settings or {})}) as here:
-            yield here
-
-
-def result_of(here: Stage, identifier: str = "prog") -> str:
-    """What the model was told of a call."""
-    (outcome,) = [each for each in here.outcomes if each.call.id == identifier]
-    return outcome.text
-
-
-def project(directory: Path, **files: str) -> Path:
-    root = directory / "project"
-    root.mkdir(exist_ok=True)
-    for name, content in files.items():
-        (root / name.replace("_", ".")).write_text(content)
-    return root
 
 
 async def test_r_02_calls_of_a_program_are_shown_judged_and_recorded_with_their_parent(

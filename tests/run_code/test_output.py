@@ -65,7 +65,7 @@ async def test_the_status_line_counts_what_happened(place: Workplace) -> None:
     place.tool("Read", lambda _: "x" * 3000)
     ran = await place.run("for (let n = 0; n < 30; n++) await tools.Read({n});\nreturn 'done'")
     assert ran.text == "ok: 30 calls\n\ndone"
-    assert ran.result.summary == "ok, 30 calls, 91 KB kept out of the context"
+    assert ran.result.summary == "ok, 30 calls, 91 KB in, 4 characters out"
     assert ran.result.data["bytes_in"] > 90_000
     assert ran.result.data["chars_out"] == 4
     assert ran.result.failure is None

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
 from mcode.text import Kind, clean
-from mcode.ui.line.approval import SHOW, approval_lines, could_decide, read_decision, reminder_lines
+from mcode.ui.line.approval import (
+    BATCH,
+    SHOW,
+    approval_lines,
+    could_decide,
+    offered,
+    read_decision,
+    reminder_lines,
+)
 from mcode.ui.line.asking import Asking, Request
 from mcode.ui.line.live import LiveRow
 from mcode.ui.line.question import DECLINE, Questionnaire
@@ -15,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcode.commands.host import QuestionDesk
-    from mcode.events import Event
+    from mcode.events import ApprovalChoice, Event
     from mcode.ui.line.look import Look
     from mcode.ui.line.printer import Printer
     from mcode.ui.line.prompt import Prompt
@@ -49,6 +57,8 @@ class Answering:
         self._free = free
         self._printed: tuple[str, int] | None = None
         """The approval that was printed last in full, and how many lines had gone out by then."""
+        self._listed: tuple[ApprovalRequested, ...] = ()
+        """The calls that were printed with it and that `batch` would allow, itself included."""
         self._questionnaires: dict[str, Questionnaire] = {}
         self._diverted = False
         """True while the draft holds what was typed when something was asked."""
@@ -102,7 +112,7 @@ class Answering:
         request = self.asking.asked
         if request is None or not text:
             return
-        fits = isinstance(request, QuestionAsked) or could_decide(text, request.choices)
+        fits = isinstance(request, QuestionAsked) or could_decide(text, self._choices(request))
         if not (self.asking.armed and fits):
             self._to_draft(text)
 
@@ -168,7 +178,7 @@ class Answering:
         if isinstance(request, QuestionAsked):
             self._show_question(request)
         elif self._printed == (request.approval_id, self._printer.written):
-            self._print(reminder_lines(request, position, self._look))
+            self._print(reminder_lines(request, position, self._look, self._choices(request)))
             self._printed = (request.approval_id, self._printer.written)
         else:
             self._print(self._approval(request, position))
@@ -186,12 +196,23 @@ class Answering:
         self._printer.new_prompt()
 
     def _approval(self, request: ApprovalRequested, position: str, *, everything: bool = False) -> list[str]:
+        self._listed = self._desk().batch_of(request.approval_id)
         return approval_lines(
-            request, position, self._look, self._width(), start=self._start(), everything=everything
+            request,
+            position,
+            self._look,
+            self._width(),
+            start=self._start(),
+            everything=everything,
+            batch=self._listed,
         )
 
+    def _choices(self, request: ApprovalRequested) -> tuple[ApprovalChoice, ...]:
+        """The choices as they were printed."""
+        return offered(request, self._listed if request in self._listed else ())
+
     def _decide(self, request: ApprovalRequested, text: str) -> None:
-        decision = read_decision(text, request.choices)
+        decision = read_decision(text, self._choices(request))
         if isinstance(decision, str):
             self._printer.now(self._transcript.notice(decision, "warning"))
             return
@@ -200,7 +221,12 @@ class Answering:
             self._prompt.ask("approve?")
             self._printer.new_prompt()
             return
-        if not self._desk().decide(request.approval_id, decision.choice, decision.comment):
+        decided = (
+            self._desk().allow_batch(self._listed) > 0
+            if decision.choice == BATCH
+            else self._desk().decide(request.approval_id, decision.choice, decision.comment)
+        )
+        if not decided:
             self._printer.now(self._transcript.notice("It no longer waits; nothing was decided.", "warning"))
             self._gone(request.approval_id, withdrawn=True)
 
@@ -255,4 +281,5 @@ class Answering:
     def _words(self, request: Request) -> str:
         if isinstance(request, QuestionAsked):
             return f"your answer, then Enter; {DECLINE}; Esc back"
-        return f"{', '.join(choice.key for choice in request.choices)} or {SHOW}, then Enter; Esc back"
+        words = ", ".join(choice.key for choice in self._choices(request))
+        return f"{words} or {SHOW}, then Enter; Esc back"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.call import Origin
+from mcode.events import ApprovalChoice
 from mcode.text import Kind, cell_width, clean
 from mcode.ui.line.diff import diff_rows, painted
 from mcode.ui.line.wrap import wrap_cells, wrap_words
@@ -14,14 +15,17 @@ from mcode.ui.line.wrap import wrap_cells, wrap_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcode.events import ApprovalChoice, ApprovalRequested
+    from mcode.events import ApprovalRequested
     from mcode.tool import Preview
     from mcode.ui.line.look import Look
 
 SHOW = "show"
 """The word that prints everything again and decides nothing."""
 
-_KEPT = {"session": "", "local": " in .mcode/settings.local.json"}
+BATCH = "batch"
+"""The word that allows all calls that are listed with this one."""
+
+_KEPT = {"program": "", "session": "", "local": " in .mcode/settings.local.json"}
 """Where a rule would stand, by destination; another destination is a path already. Label and place together
 say how long it holds."""
 
@@ -37,6 +41,16 @@ class Decision:
     comment: str = ""
 
 
+def offered(request: ApprovalRequested, batch: Sequence[ApprovalRequested]) -> tuple[ApprovalChoice, ...]:
+    """The choices of an approval; with `batch`, the calls listed with it, one more that allows exactly these."""
+    if not batch:
+        return request.choices
+    together = ApprovalChoice(
+        BATCH, f"Allow these {len(batch)} calls once: this one and the ones listed with it"
+    )
+    return (*request.choices[:1], together, *request.choices[1:])
+
+
 def approval_lines(
     request: ApprovalRequested,
     position: str,
@@ -45,18 +59,23 @@ def approval_lines(
     *,
     start: str = "",
     everything: bool = False,
+    batch: Sequence[ApprovalRequested] = (),
 ) -> list[str]:
     """All that the user decides on, each part once.
 
     `position` is such as `1 of 2`; `start` is the directory that goes without saying; `everything` adds the raw
-    arguments.
+    arguments; `batch` are the calls that may be allowed with this one, itself included.
     """
     palette = look.palette
     tool = clean(request.call.tool, Kind.DECISION)
     lines = [palette.bold(f"Approval: {tool} waits for you ({position})")]
     lines += _facts(request, width, "" if everything else start)
     lines += _subject(request, look, width, everything=everything)
-    for choice in request.choices:
+    for also in batch:
+        if also is not request:
+            lines.append(palette.bold(f"  with it: {tool} {_place(also)}".rstrip()))
+            lines += _subject(also, look, width, everything=everything)
+    for choice in offered(request, batch):
         lines += _offer(choice, width)
     lines += _wrapped(f"  {SHOW:<9} ", "Print it again, with the raw arguments; decides nothing", width)
     if not look.decorated:  # else the row above the prompt names the words
@@ -64,9 +83,11 @@ def approval_lines(
     return lines
 
 
-def reminder_lines(request: ApprovalRequested, position: str, look: Look) -> list[str]:
+def reminder_lines(
+    request: ApprovalRequested, position: str, look: Look, choices: Sequence[ApprovalChoice]
+) -> list[str]:
     """The short form, where the whole block is the last thing on the screen already."""
-    words = ", ".join(choice.key for choice in request.choices)
+    words = ", ".join(choice.key for choice in choices)
     tool = clean(request.call.tool, Kind.DECISION)
     return [look.palette.bold(f"Approval: {tool} still waits ({position}), shown above: {words} or {SHOW}")]
 
@@ -96,23 +117,35 @@ def could_decide(text: str, choices: Sequence[ApprovalChoice]) -> bool:
 
 
 def _facts(request: ApprovalRequested, width: int, start: str) -> Iterator[str]:
-    call, preview = request.call, request.preview
+    call, preview, site = request.call, request.preview, request.site
+    program = f'the program "{site.title}", {_place(request)}' if site else f"a program (call {call.parent})"
     asked_by = {
         Origin.MODEL: "",  # the usual case
         Origin.USER: "you",
-        Origin.PROGRAM: f"a program (call {call.parent})",
+        Origin.PROGRAM: program,
     }[call.origin]
+    waiting = f"{site.waiting} more of its calls wait or run" if site and site.waiting else ""
     facts = (
         ("on", "" if _subject_shows(preview) else preview.title),
         ("says", str(call.arguments.get("description", "")) if call.tool == "Bash" else ""),
         ("in", "" if request.directory == start else request.directory),
         ("because", request.reason),
         ("asked by", asked_by),
+        ("its line", f"{site.line}: {site.source}" if site and site.line else ""),
+        ("beside", waiting),
     )
     for name, value in facts:
         text = _one_line(value)
         if text:
             yield from _wrapped(f"  {name:<9} ", text, width)
+
+
+def _place(request: ApprovalRequested) -> str:
+    """Where in its program a call was made."""
+    site = request.site
+    if site is None:
+        return ""
+    return f"call {site.number}, line {site.line}" if site.line else f"call {site.number}"
 
 
 def _subject_shows(preview: Preview) -> bool:

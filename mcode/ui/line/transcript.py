@@ -32,6 +32,7 @@ from mcode.ui.line.prose import Prose
 from mcode.ui.line.stream import LineStream
 from mcode.ui.line.todos import todo_rows, todos_of
 from mcode.ui.line.wrap import wrap_columns, wrap_words
+from mcode.ui.nested import NestedRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,6 +72,7 @@ class Transcript:
         self._last_kind = ""
         self._queue_length = 0
         self._last_notice = ""
+        self._nested = NestedRows()
         self._heads: set[str] = set()
         """Calls whose head line is out, because calls of their program follow it."""
         self._started: dict[str, ToolStarted] = {}
@@ -247,8 +249,11 @@ class Transcript:
         outcome = event.outcome
         started = self._started.pop(outcome.call.id, None)
         self._heads.discard(outcome.call.id)
+        if not self._nested.shows(outcome):
+            return []
         depth = self._depth(started) if started is not None else (1 if outcome.call.parent else 0)
-        lines: list[str] = []
+        more = self._nested.rest(outcome.call.id)
+        lines = self.remark(more) if more else []
         if outcome.call.origin is Origin.USER and outcome.call.tool == "Bash":
             lines += self._shell_output(outcome)
         lines += self.block("tool", finished_lines(outcome, started, self.look, depth, self._width()))

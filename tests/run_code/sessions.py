@@ -1,0 +1,48 @@
+"""Whole sessions for the tests of programs: real rooms, small limits, a scripted model."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from tests.children import no_process_left
+from tests.stage import Stage, stage, turns, use
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+
+@asynccontextmanager
+async def session(
+    directory: Path, *replies: Any, settings: dict[str, Any] | None = None
+) -> AsyncGenerator[Stage]:
+    """A session with small limits; each reply that is text is a program, the last one is said."""
+    numbers = itertools.count(1)
+
+    def turn(reply: Any) -> Any:
+        if not isinstance(reply, str):
+            return reply
+        number = next(numbers)
+        return use("run_code", f"prog{number}" if number > 1 else "prog", code=reply)
+
+    script = turns(*map(turn, replies), "Done.")
+    small = {"mcode": {"runCode": {"cpuSeconds": 0.5, "memoryMb": 48}}}
+    with no_process_left():
+        async with stage(directory, script, settings={**small, **(settings or {})}) as here:
+            yield here
+
+
+def result_of(here: Stage, identifier: str = "prog") -> str:
+    """What the model was told of a call."""
+    (outcome,) = [each for each in here.outcomes if each.call.id == identifier]
+    return outcome.text
+
+
+def project(directory: Path, **files: str) -> Path:
+    root = directory / "project"
+    root.mkdir(exist_ok=True)
+    for name, content in files.items():
+        (root / name.replace("_", ".")).write_text(content)
+    return root

@@ -1,0 +1,213 @@
+"""What the user is asked inside programs: one call, several alike, a pattern for the program, and how to stop it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from mcode.call import Status
+from mcode.events import ApprovalRequested, ApprovalResolved, ToolStarted
+from tests.run_code.sessions import project, result_of, session
+from tests.run_code.workplace import until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.stage import Stage
+
+WRITES = (
+    "const names = {names};\n"
+    "const all = await Promise.all(names.map(n =>\n"
+    "  tools.Write({{file_path: `src/${{n}}.txt`, content: n}})));\n"
+    "return all.map(r => r.ok ? 'ok' : r.error.kind)"
+)
+
+
+def writes(*names: str) -> str:
+    return WRITES.format(names=json.dumps(names))
+
+
+def waiting(here: Stage) -> list[ApprovalRequested]:
+    """What is asked about, in the order in which the program made the calls."""
+    asked_about = [each for each in here.agent.desk.waiting if isinstance(each, ApprovalRequested)]
+    return sorted(asked_about, key=lambda each: each.site.number if each.site else 0)
+
+
+def audit_of(here: Stage, program: str = "prog") -> list[dict[str, Any]]:
+    path = here.agent.session.directory / f"program-{program}.jsonl"
+    assert path.stat().st_mode & 0o777 == 0o600
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+async def asked(here: Stage, count: int, then: Callable[[], Any]) -> None:
+    """Send a message, wait until so many calls are asked about, and do something."""
+    here.agent.desk.attach()
+    turn = asyncio.create_task(here.say("go"))
+    await until(lambda: len(waiting(here)) == count or turn.done())
+    assert not turn.done(), result_of(here)
+    then()
+    await turn
+
+
+async def test_an_approval_says_where_in_the_program_the_call_is_made(tmp_path: Path) -> None:
+    project(tmp_path)
+    async with session(tmp_path, "// writes two files\n" + writes("a", "b")) as here:
+        seen: list[ApprovalRequested] = []
+
+        def look() -> None:
+            seen.extend(waiting(here))
+            here.agent.interrupt()
+
+        await asked(here, 2, look)
+        first, second = seen
+        assert first.site is not None
+        assert first.site.program == "prog"
+        assert first.site.title == "writes two files"
+        assert (first.site.number, first.site.line) == (1, 4)
+        assert first.site.source.startswith("tools.Write(")
+        assert second.site is not None
+        assert (second.site.number, second.site.waiting) == (2, 1)
+        assert first.digest != second.digest
+        assert [choice.key for choice in first.choices] == ["once", "program", "session", "deny", "stop"]
+        assert first.choices[1].label == "Allow edits under src/ until this program ends"
+        assert first.choices[1].destination == "program"
+
+
+async def test_20_one_answer_allows_exactly_the_calls_that_were_listed(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    code = (
+        writes(*"abcde") + ".concat((await tools.Write({file_path: 'src/f.txt', content: 'f'})).error.kind)"
+    )
+    async with session(tmp_path, code) as here:
+
+        def allow() -> None:
+            batch = here.agent.desk.batch_of(waiting(here)[0].approval_id)
+            assert len(batch) == 5
+            assert here.agent.desk.allow_batch(batch) == 5
+            assert here.agent.desk.allow_batch(batch) == 0
+            here.answer("deny")  # the sixth is asked about by itself
+
+        await asked(here, 5, allow)
+        assert result_of(here).endswith('["ok","ok","ok","ok","ok","denied"]')
+        assert sorted(path.name for path in (root / "src").iterdir()) == [f"{n}.txt" for n in "abcde"]
+        calls = [record for record in audit_of(here) if record["type"] == "call"]
+        assert len({call["batch"] for call in calls[:5]}) == 1
+        assert calls[0]["batch"].startswith("batch-")
+        assert [call["decision"] for call in calls] == [*["approved by you"] * 5, "denied by you"]
+        assert calls[5]["batch"] == ""
+        resolved = [event.choice for event in here.of(ApprovalResolved)]
+        assert resolved == [*["batch"] * 5, "deny"]
+
+
+async def test_what_was_not_listed_is_not_allowed_with_the_rest(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    async with session(tmp_path, writes("a", "b", "c")) as here:
+
+        def allow_two() -> None:
+            assert len(here.agent.desk.batch_of(waiting(here)[0].approval_id)) == 3
+            assert here.agent.desk.allow_batch(waiting(here)[:2]) == 2
+            (left,) = waiting(here)
+            assert here.agent.desk.batch_of(left.approval_id) == ()
+            assert here.agent.desk.decide(left.approval_id, "deny")
+
+        await asked(here, 3, allow_two)
+        assert sorted(path.name for path in (root / "src").iterdir()) == ["a.txt", "b.txt"]
+
+
+async def test_calls_of_other_tools_and_patterns_stand_alone(tmp_path: Path) -> None:
+    project(tmp_path)
+    code = (
+        "await Promise.all([tools.Write({file_path: 'src/a.txt', content: ''}),\n"
+        "  tools.Write({file_path: 'lib/a.txt', content: ''}), tools.Bash({command: 'make all'})])"
+    )
+    async with session(tmp_path, code) as here:
+
+        def look() -> None:
+            assert [here.agent.desk.batch_of(each.approval_id) for each in waiting(here)] == [(), (), ()]
+            here.agent.interrupt()
+
+        await asked(here, 3, look)
+
+
+async def test_a_pattern_for_the_program_ends_with_it_and_covers_what_waits_already(tmp_path: Path) -> None:
+    project(tmp_path)
+    async with session(tmp_path, writes("a", "b"), writes("c")) as here:
+
+        def allow() -> None:
+            assert here.agent.desk.decide(waiting(here)[0].approval_id, "program")
+            assert [rule.text for rule in here.agent.policy.grants] == []
+
+        here.agent.desk.attach()
+        turn = asyncio.create_task(here.say("go"))
+        await until(lambda: len(waiting(here)) == 2)
+        allow()
+        await until(lambda: [event.choice for event in here.of(ApprovalResolved)] == ["program", "rule"])
+        await until(lambda: len(here.of(ApprovalRequested)) == 3)  # the next program asks anew
+        assert here.agent.policy.grants == ()
+        (asked_again,) = waiting(here)
+        assert asked_again.call.parent == "prog2"
+        assert here.agent.desk.decide(asked_again.approval_id, "session")
+        await turn
+        assert [rule.text for rule in here.agent.policy.grants] == ["Edit(/src/**)"]
+        decisions = {each.call.id: each.decision for each in here.outcomes if each.call.tool == "Write"}
+        assert decisions == {
+            "prog_1": "approved by you",
+            "prog_2": "allowed by your answer: `Edit(/src/**)` (this session)",
+            "prog2_1": "approved by you",
+        }
+
+
+async def test_a_pattern_kept_for_the_session_after_all_outlives_the_program(tmp_path: Path) -> None:
+    project(tmp_path)
+    code = writes("a") + ".concat(await tools.Write({file_path: 'src/b/c.txt', content: ''}))"
+    async with session(tmp_path, code) as here:
+        here.answer("session")
+        await here.say("go")
+        assert [rule.text for rule in here.agent.policy.grants] == ["Edit(/src/**)"]
+
+
+async def test_deny_and_stop_ends_the_program_and_the_turn_goes_on(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    async with session(tmp_path, writes("a", "b", "c")) as here:
+
+        def stop() -> None:
+            assert here.agent.desk.decide(waiting(here)[1].approval_id, "stop", "wrong folder")
+
+        here.agent.desk.attach()
+        turn = asyncio.create_task(here.say("go"))
+        await until(lambda: len(waiting(here)) == 3)
+        stop()
+        finished = await asyncio.wait_for(turn, 10)
+        assert (finished.reason, finished.text) == ("end", "Done.")
+        told = result_of(here)
+        assert told.startswith("failed (stopped_by_user): 3 calls, 1 denied, 2 cancelled")
+        assert "ended with that: wrong folder" in told
+        assert not (root / "src").exists()
+        states = [record["state"] for record in audit_of(here) if record["type"] == "call"]
+        assert sorted(states) == ["cancelled", "cancelled", "denied"]
+        statuses = {each.call.id: each.status for each in here.outcomes}
+        assert statuses["prog_2"] is Status.DENIED
+
+
+async def test_edits_of_one_file_in_one_go_are_shown_one_after_the_other_as_each_leaves_it(
+    tmp_path: Path,
+) -> None:
+    root = project(tmp_path, a_txt="one\ntwo\n")
+    code = (
+        "await tools.Read({file_path: 'a.txt'});\n"
+        "const edit = (old_string, new_string) => tools.Edit({file_path: 'a.txt', old_string, new_string});\n"
+        "const all = await Promise.all([edit('one', '1'), edit('1', 'I')]);\n"
+        "return all.map(r => r.ok)"
+    )
+    async with session(tmp_path, code) as here:
+        here.answer("once")
+        await here.say("go")
+        assert result_of(here).endswith("[true,true]")
+        assert (root / "a.txt").read_text() == "I\ntwo\n"
+        second = here.of(ApprovalRequested)[1]
+        assert second.preview.diff is not None
+        assert "-1" in second.preview.diff
+        started = [event.call.id for event in here.of(ToolStarted)]
+        assert started == ["prog", "prog_1", "prog_2", "prog_3"]
