@@ -71,6 +71,7 @@ class FailureKind(StrEnum):
     UNKNOWN_TOOL = "unknown_tool"
     NOT_LOADED = "not_loaded"
     TOP_LEVEL_ONLY = "top_level_only"
+    PROGRAM_ONLY = "program_only"
     TOOL_ERROR = "tool_error"
     DENIED = "denied"
     HOOK_DENIED = "hook_denied"

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from mcode.agent.history import History
+from mcode.catalog.directory import Told
+from mcode.catalog.seen import LoadedTool, loaded_tools
 
 if TYPE_CHECKING:
+    from mcode.catalog.placement import LoadingWay
     from mcode.jsontext import JsonObject
     from mcode.session.journal import Journal
 
@@ -21,7 +24,11 @@ class Prefix:
     tools: tuple[JsonObject, ...]
     """Definitions, sorted by name: name, description, input_schema."""
     reason: str = "start"
-    """Why this prefix began: `start`, `model`, `rewind` ..."""
+    """Why this prefix began: `start`, `model`, `rewind`, `fallback` ..."""
+    way: LoadingWay = "call"
+    """How tools that are found later become callable."""
+    program_only: tuple[str, ...] = ()
+    """Tools that stand in no definition of their own, only as signatures in that of run_code."""
 
 
 class Conversation:
@@ -42,6 +49,10 @@ class Conversation:
         """What the endpoint has refused and requests leave out since: `field`, `thinking`, `image`."""
         self.read_paths: list[str] = []
         """Files whose reading brought in instruction files of their directories."""
+        self.loads: dict[str, LoadedTool] = {}
+        """Deferred tools that were loaded, by name, in the order of loading."""
+        self.told: dict[str, Told] = {}
+        """What the model knows of servers, by name."""
         self._todos_written: dict[str, tuple[JsonObject, ...]] = {}
         self._running: dict[str, JsonObject] = {}
         for record in journal.records:
@@ -62,27 +73,56 @@ class Conversation:
         self.history.apply(type, body)
         match type:
             case "prefix":
-                tools = cast("list[JsonObject]", body["tools"])
-                self.model = str(body["model"])
-                self.prefix = Prefix(body["model"], body["system"], tuple(tools), body.get("reason", ""))
+                self._fold_prefix(body)
             case "user":
                 self.turn = max(self.turn, int(body.get("turn", 0)))
+            case "fallback":
+                self.repairs.append(str(body.get("subject", "")))
+            case "context":
+                self.read_paths += body.get("read", ())
+                self._fold_told(body)
+            case "rewind":
+                turn = int(body.get("turn", 0))
+                self.loads = {name: load for name, load in self.loads.items() if load.turn < turn}
+            case "files":
+                self.read_files = cast("JsonObject", body.get("read", {}))
+            case "call_started" | "call_finished":
+                self._fold_call(type, body)
+            case "tool_loaded":
+                for load in loaded_tools(body):
+                    self.loads.setdefault(load.name, load)
+            case _:
+                self._fold_name(type, body)
+
+    def _fold_name(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
+        """Records that give something a new name or value."""
+        match type:
             case "title":
                 self.name = str(body.get("name", ""))
             case "model":
                 self.model = str(body.get("name", ""))
             case "mode":
                 self.mode = str(body.get("mode", ""))
-            case "fallback":
-                self.repairs.append(str(body.get("subject", "")))
-            case "context":
-                self.read_paths += body.get("read", ())
-            case "files":
-                self.read_files = cast("JsonObject", body.get("read", {}))
-            case "call_started" | "call_finished":
-                self._fold_call(type, body)
             case _:
                 pass
+
+    def _fold_prefix(self, body: JsonObject) -> None:
+        self.model = str(body["model"])
+        self.prefix = Prefix(
+            model=body["model"],
+            system=body["system"],
+            tools=tuple(cast("list[JsonObject]", body["tools"])),
+            reason=body.get("reason", ""),
+            way=body.get("way", "call"),
+            program_only=tuple(body.get("program_only", ())),
+        )
+        self._fold_told(body)
+
+    def _fold_told(self, body: JsonObject) -> None:
+        """What a directory, or a word about servers that have changed, has told the model."""
+        if "servers" in body:
+            told = cast("JsonObject", body["servers"])
+            self.told = {name: Told.read(value) for name, value in told.items()}
 
     def _fold_call(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
         identifier = str(body["id"])

@@ -54,7 +54,8 @@ class Meter:
     def measure(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> RequestSize:
         """Estimate a request by part, in tokens, as corrected by the last report. Counts what is new only."""
         if self._prefix is None or self._prefix[0] is not prefix:
-            self._prefix = (prefix, count_prefix(prefix.system, prefix.tools))
+            loaded = frozenset(str(tool["name"]) for tool in prefix.tools)
+            self._prefix = (prefix, count_prefix(prefix.system, prefix.tools, referred=loaded))
         known = min(len(self._counted), len(messages))
         while known and self._counted[known - 1][0] is not messages[known - 1]:
             known -= 1

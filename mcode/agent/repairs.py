@@ -17,7 +17,7 @@ IMAGE_NOTE = "[an image stood here; this endpoint refused it]"
 
 
 def repaired(body: JsonObject, subject: str) -> JsonObject | None:
-    """The body without `subject` (`field`, `thinking` or `image`); None where nothing would change."""
+    """The body without `subject` (`field`, `thinking`, `image` or `examples`); None where nothing would change."""
     match subject:
         case "field":
             changed = strip_cache_marks(body)
@@ -25,6 +25,8 @@ def repaired(body: JsonObject, subject: str) -> JsonObject | None:
             changed = _with_blocks(body, _without_thinking)
         case "image":
             changed = _with_blocks(body, _without_images)
+        case "examples":
+            changed = {**body, "tools": [_without_examples(tool) for tool in body.get("tools", ())]}
         case _:
             return None
     return changed if changed != body else None
@@ -33,6 +35,10 @@ def repaired(body: JsonObject, subject: str) -> JsonObject | None:
 def _with_blocks(body: JsonObject, change: Callable[[list[JsonObject]], list[JsonObject]]) -> JsonObject:
     messages = [{**message, "content": change(message["content"])} for message in body["messages"]]
     return {**body, "messages": messages}
+
+
+def _without_examples(tool: JsonObject) -> JsonObject:
+    return {key: value for key, value in tool.items() if key != "input_examples"}
 
 
 def _without_thinking(blocks: list[JsonObject]) -> list[JsonObject]:

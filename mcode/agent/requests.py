@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Prefix
+from mcode.agent.reach import unreachable
+from mcode.agent.rendering import Rendering, declared
 from mcode.agent.repairs import repaired
+from mcode.catalog.directory import changes, servers_now
+from mcode.catalog.placement import TOOL_SEARCH
 from mcode.model.request import RequestState, build_request
-from mcode.tool import Placement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcode.agent.conversation import Conversation
-    from mcode.catalog.catalog import Catalog
+    from mcode.catalog.placement import LoadingWay
+    from mcode.catalog.shelf import Shelf
     from mcode.jsontext import JsonObject
     from mcode.model.client import Failure
     from mcode.permissions.decide import Policy
     from mcode.tool import Tool
+
+logger = logging.getLogger(__name__)
+
+LOADING = "loading"
+"""Subject of a refusal of `defer_loading` and `tool_reference`."""
 
 
 class RequestBuilder:
@@ -26,82 +37,184 @@ class RequestBuilder:
     def __init__(
         self,
         conversation: Conversation,
-        catalog: Catalog,
+        shelf: Shelf,
         policy: Policy,
         system: Callable[[], str],
         *,
         max_tokens: int,
         most_tokens: int,
         extra: JsonObject,
+        on_refused_loading: Callable[[], None],
     ) -> None:
+        """`on_refused_loading` keeps for later sessions that the endpoint does not take references."""
         self._conversation = conversation
-        self._catalog = catalog
+        self._shelf = shelf
         self._policy = policy
         self._system = system
         self._extra = extra
+        self._on_refused_loading = on_refused_loading
         self._sent = 0
+        self._rendering = Rendering()
         self._repairs = list(conversation.repairs)
         self.most_tokens = most_tokens
         """Tokens that an answer may have at the very most, where one had to be cut."""
         self.max_tokens = max_tokens
         """Tokens that an answer may have."""
         self.prefix: Prefix = Prefix("", "", ())
-        """The prefix of the last request."""
+        """The prefix of the last request, with the definitions that loading has added behind it."""
         self.messages: tuple[JsonObject, ...] = ()
-        """The messages of the last request."""
+        """The messages of the last request, as they were sent."""
+        if conversation.prefix is not None:
+            self._freeze(conversation.prefix)
 
     def next(self, model: str, max_tokens: int | None = None) -> JsonObject:
         """The body of the next request; begins a prefix where none stands or the model has changed."""
         prefix = self._conversation.prefix
         if prefix is None:
-            prefix = self._begin(model, self._system(), self.definitions(), "start")
+            prefix = self._begin(self._fresh(model, "start"))
         elif prefix.model != model:
-            prefix = self._begin(model, prefix.system, prefix.tools, "model")
-        messages = self._conversation.history.messages
-        self.prefix, self.messages = prefix, messages
+            prefix = self._begin(replace(prefix, model=model, reason="model"))
+        else:
+            self._tell_of_servers(prefix)
+        body = self._body(prefix, max_tokens or self.max_tokens)
+        for problem in unreachable(body, (tool.name for tool in self.deferred()), prefix.way):
+            logger.error("a request goes out with something deferred out of reach: %s", problem)
+        return body
+
+    def repair(self, failure: Failure, body: JsonObject) -> JsonObject | None:
+        """The body without what the endpoint refuses, where that can be; later requests leave it out as well."""
+        if self.prefix.way == "reference" and self._is_about_loading(failure, body):
+            return self._without_references(failure, int(body["max_tokens"]))
+        changed = repaired(body, failure.subject)
+        if changed is None or failure.subject in self._repairs:
+            return None
+        self._note_refusal(failure)
+        return changed
+
+    def begin_anew(self, reason: str) -> None:
+        """Let the next request begin a prefix that is decided anew, as where the programs mode was switched."""
+        prefix = self._conversation.prefix
+        if prefix is not None:
+            self._shelf.placements.thaw()
+            self._begin(replace(self._fresh(prefix.model, reason), system=prefix.system))
+
+    def preview(self, model: str) -> Prefix:
+        """The prefix as the next request would have it; nothing is frozen by looking."""
+        prefix = self._conversation.prefix
+        return self._with_loaded(prefix) if prefix is not None else self._fresh(model, "start")
+
+    def definitions(self) -> tuple[JsonObject, ...]:
+        """Definitions of the tools that the model sees from the start, sorted by name."""
+        resident = self._allowed(self._shelf.placements.resident())
+        return tuple(self._shelf.definitions.of(tool) for tool in resident)
+
+    def deferred(self) -> tuple[Tool, ...]:
+        """The tools that the model has to search for."""
+        return self._allowed(self._shelf.placements.deferred())
+
+    def _fresh(self, model: str, reason: str) -> Prefix:
+        program_only = self._allowed(self._shelf.placements.program_only())
+        return Prefix(
+            model=model,
+            system=self._system(),
+            tools=self.definitions(),
+            reason=reason,
+            way=self._shelf.way,
+            program_only=tuple(tool.name for tool in program_only),
+        )
+
+    def _begin(self, prefix: Prefix) -> Prefix:
+        self._sent = 0
+        body: JsonObject = {
+            "model": prefix.model,
+            "system": prefix.system,
+            "tools": list(prefix.tools),
+            "reason": prefix.reason,
+            "way": prefix.way,
+            "program_only": list(prefix.program_only),
+        }
+        if prefix.reason != "model":
+            told = servers_now(self._shelf.servers.statuses(), self.deferred())
+            body["servers"] = {name: each.as_object() for name, each in told.items()}
+        self._conversation.append("prefix", body)
+        begun = self._conversation.prefix or prefix
+        self._freeze(begun)
+        return begun
+
+    def _freeze(self, prefix: Prefix) -> None:
+        self._shelf.way = prefix.way
+        self._shelf.placements.freeze((str(tool["name"]) for tool in prefix.tools), prefix.program_only)
+
+    def _body(self, prefix: Prefix, max_tokens: int) -> JsonObject:
+        history = self._conversation.history.messages
+        self.messages = self._rendering.messages(history, self._conversation.loads, prefix.way)
+        self.prefix = self._with_loaded(prefix)
         state = RequestState(
             model=prefix.model,
             system=prefix.system,
-            tools=prefix.tools,
-            messages=messages,
-            max_tokens=max_tokens or self.max_tokens,
+            tools=self.prefix.tools,
+            messages=self.messages,
+            max_tokens=max_tokens,
             extra=self._extra,
-            stable=min(self._sent, len(messages)),
+            stable=min(self._sent, len(self.messages)),
         )
-        self._sent = len(messages)
+        self._sent = len(self.messages)
         body = build_request(state)
         for subject in self._repairs:
             body = repaired(body, subject) or body
         return body
 
-    def repair(self, failure: Failure, body: JsonObject) -> JsonObject | None:
-        """The body without what the endpoint refuses, where that can be; later requests leave it out as well."""
-        changed = repaired(body, failure.subject)
-        if changed is None or failure.subject in self._repairs:
-            return None
+    def _with_loaded(self, prefix: Prefix) -> Prefix:
+        """The prefix with what loading adds to the tools; the same object as long as that is the same."""
+        known = {str(tool["name"]) for tool in prefix.tools}
+        added = [
+            each
+            for each in declared(self._conversation.loads, self.messages, prefix.way)
+            if each["name"] not in known
+        ]
+        if not added:
+            return prefix
+        whole = replace(prefix, tools=(*prefix.tools, *added))
+        return self.prefix if self.prefix == whole else whole
+
+    def _tell_of_servers(self, prefix: Prefix) -> None:
+        """Append what has changed of the servers since the model was told last; what was sent stays as it is."""
+        if not any(tool["name"] == TOOL_SEARCH for tool in prefix.tools):
+            return
+        statuses = self._shelf.servers.statuses()
+        now = servers_now(statuses, self.deferred())
+        connecting = {each.name for each in statuses if each.state == "connecting"}
+        before = self._conversation.told
+        # Of a server that is on its way, what it had counts until it is there.
+        now |= {name: before[name] for name in connecting & before.keys() if not now[name].tools}
+        lines = changes(before, now, {each.name: each.line for each in statuses})
+        if lines:
+            text = "\n".join(
+                ("<servers>", f"For {TOOL_SEARCH}:", *(f"- {line}" for line in lines), "</servers>")
+            )
+            told = {name: each.as_object() for name, each in now.items()}
+            self._conversation.append("context", {"content": text, "servers": told})
+
+    def _is_about_loading(self, failure: Failure, body: JsonObject) -> bool:
+        if failure.subject == LOADING:
+            return True
+        # Words that name no field are taken to mean the newest ones.
+        return failure.subject == "field" and any(tool.get("defer_loading") for tool in body["tools"])
+
+    def _without_references(self, failure: Failure, max_tokens: int) -> JsonObject:
+        """The same request in *call* loading, from now on and for this endpoint."""
+        prefix = self._conversation.prefix or self.prefix
+        self._note_refusal(replace(failure, subject=LOADING))
+        self._on_refused_loading()
+        way: LoadingWay = "call"
+        self._shelf.way = way
+        self._shelf.placements.thaw()
+        anew = replace(self._fresh(prefix.model, "fallback"), system=prefix.system)
+        return self._body(self._begin(anew), max_tokens)
+
+    def _note_refusal(self, failure: Failure) -> None:
         self._repairs.append(failure.subject)
         self._conversation.append("fallback", {"subject": failure.subject, "reason": failure.message})
-        return changed
 
-    def preview(self, model: str) -> Prefix:
-        """The prefix as the next request would have it; nothing is frozen by looking."""
-        return self._conversation.prefix or Prefix(model, self._system(), self.definitions())
-
-    def definitions(self) -> tuple[JsonObject, ...]:
-        """Definitions of the tools that the model may see, sorted by name; deferred ones come by a search."""
-        return tuple(
-            definition(tool)
-            for tool in self._catalog
-            if tool.placement is not Placement.DEFERRED and self._policy.hides(tool.name) is None
-        )
-
-    def _begin(self, model: str, system: str, tools: tuple[JsonObject, ...], reason: str) -> Prefix:
-        self._sent = 0
-        body: JsonObject = {"model": model, "system": system, "tools": list(tools), "reason": reason}
-        self._conversation.append("prefix", body)
-        return self._conversation.prefix or Prefix(model, system, tools, reason)
-
-
-def definition(tool: Tool) -> JsonObject:
-    """A tool as it stands in a request."""
-    return {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+    def _allowed(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+        return tuple(tool for tool in tools if self._policy.hides(tool.name) is None)

@@ -88,16 +88,13 @@ def changes(before: Mapping[str, Told], now: Mapping[str, Told], words: Mapping[
     lines: list[str] = []
     for name in sorted(now):
         told, new = before.get(name), now[name]
-        if told == new or (told is None and not new.tools and not new.problem):
-            continue
         if told is None or (not told.tools and new.tools):
-            lines.append(_line(name, new, words.get(name, "")))
-        elif new.problem and new.problem != told.problem:
-            lines.append(_line(name, new, ""))
+            if new.tools or new.problem:
+                lines.append(_line(name, new, words.get(name, "")))
+        elif bool(new.problem) != bool(told.problem):
+            lines.append(_line(name, new, "") if new.problem else f"{name} is available again")
         elif told.digest != new.digest:
             lines.append(f"{name} has changed its list: now {_count(new.tools)}")
-        else:
-            lines.append(f"{name} is available again: {_count(new.tools)}")
     lines += [f"{name} has gone, with its tools" for name in sorted(before.keys() - now.keys())]
     return lines
 

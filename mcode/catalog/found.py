@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcode.catalog.entry import Hit
-    from mcode.catalog.tool_search import Shelf
+    from mcode.catalog.shelf import Shelf
     from mcode.jsontext import JsonObject, JsonValue
     from mcode.tool import Tool
 
@@ -247,7 +247,7 @@ class _Writer:
 def how_to_call(name: str, arguments: JsonObject, shelf: Shelf) -> str:
     """How the model calls a deferred tool in this session."""
     written = jsontext.dump(arguments)
-    way = shelf.way()
+    way = shelf.way
     if shelf.placements.rules.programs == "first":
         return f"{RUN_CODE}, with `return await {program_call(name, written)};`"
     if way == "call":

@@ -8,21 +8,16 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from mcode.catalog.directory import directory
-from mcode.catalog.found import Finding, Report, write
+from mcode.catalog.found import write
 from mcode.catalog.placement import TOOL_SEARCH
 from mcode.catalog.servers import UNAVAILABLE
 from mcode.tool import Placement, Tool, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from mcode.catalog.catalog import Catalog
-    from mcode.catalog.definitions import Definitions
-    from mcode.catalog.finder import Finder
-    from mcode.catalog.placement import LoadingWay
-    from mcode.catalog.placements import Placements
-    from mcode.catalog.seen import Seen
-    from mcode.catalog.servers import ServerFacts, ServerStatus
+    from mcode.catalog.found import Report
+    from mcode.catalog.shelf import Shelf
     from mcode.jsontext import JsonObject
     from mcode.tool import ToolServices
 
@@ -32,11 +27,8 @@ PATIENCE = 10.0
 QUERIES = 8
 """Queries of one call."""
 
-WIDE = 60
-"""Hits that are looked at: some of them may be hidden by rules."""
-
-RANKS = 15
-"""Hits that are shown, those with their definitions among them."""
+MOST = 10
+"""Definitions that one call may ask for."""
 
 FRUITLESS = 2
 """Searches in a row without a find, after which the model is told to stop."""
@@ -55,45 +47,13 @@ _SCHEMA: JsonObject = {
         "k": {
             "type": "integer",
             "minimum": 1,
-            "maximum": RANKS,
+            "maximum": MOST,
             "description": "definitions at most, default 5",
         },
     },
     "required": ["queries"],
     "additionalProperties": False,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """What the search looks at, and what it needs of the session."""
-
-    catalog: Catalog
-    placements: Placements
-    seen: Seen
-    finder: Finder
-    definitions: Definitions
-    servers: Callable[[], ServerFacts]
-    permission: Callable[[Tool], str]
-    """What a rule or the mode says of a tool: `deny`, `ask`, `allow`, perhaps with more words behind it."""
-    way: Callable[[], LoadingWay]
-
-    def visible(self, name: str) -> Tool | None:
-        """The tool of this name, unless it is hidden or denied."""
-        tool = self.catalog.find(name)
-        if tool is None or self.placements.of(tool).hidden or self.permission(tool).startswith("deny"):
-            return None
-        return tool
-
-    def status(self, server: str) -> ServerStatus | None:
-        """How a server stands; None for what is no server."""
-        return next((each for each in self.servers().statuses() if each.name == server), None)
-
-    async def find(self, query: str, server: str | None = None) -> Finding:
-        """One query, without loading anything: the real search, with what may not be shown left out."""
-        found = await self.finder.search(query, WIDE, server)
-        hits = [(hit, tool) for hit in found.hits if (tool := self.visible(hit.name)) is not None]
-        return Finding(query, tuple(hits[:RANKS]), found.no_match or not hits, found.searched, found.fault)
 
 
 @dataclass(slots=True)
@@ -122,7 +82,7 @@ class ToolSearch(Tool):
     def description(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] -- as things stand when asked; the prefix keeps it
         """The fixed text, and the directory of servers as it is now."""
         shelf = self._shelf
-        listed = directory(shelf.servers().statuses(), shelf.placements.deferred())
+        listed = directory(shelf.servers.statuses(), shelf.placements.deferred())
         return f"{_TEXT} There are (in the servers' own words):\n{listed}" if listed else _TEXT
 
     @override
@@ -162,7 +122,7 @@ class ToolSearch(Tool):
         """
         connecting = [
             each
-            for each in self._shelf.servers().statuses()
+            for each in self._shelf.servers.statuses()
             if each.state == "connecting"
             and server in (None, each.name)
             and (again or (not each.tools and each.name not in self._before.servers))
@@ -172,14 +132,14 @@ class ToolSearch(Tool):
         names = ", ".join(each.name for each in connecting)
         services.progress(f"waiting for {names}")
         self._before.servers.update(each.name for each in connecting)
-        await self._shelf.servers().settle(PATIENCE)
+        await self._shelf.servers.settle(PATIENCE)
         return True
 
     def _state_of_servers(self, server: str | None) -> list[str]:
         """Why some servers' tools may be missing, a line each."""
         return [
             f"{each.name}: {each.state}{f', {each.error}' if each.error else ''}"
-            for each in self._shelf.servers().statuses()
+            for each in self._shelf.servers.statuses()
             if server in (None, each.name) and (each.state in UNAVAILABLE or each.state == "connecting")
         ]
 
@@ -192,5 +152,5 @@ class ToolSearch(Tool):
         return f"There is no server called {server!r}; nothing was searched. {listed} Leave `server` out to search all."
 
     def _server_names(self) -> Sequence[str]:
-        named = {each.name for each in self._shelf.servers().statuses()}
+        named = {each.name for each in self._shelf.servers.statuses()}
         return sorted(named | {tool.source for tool in self._shelf.catalog if tool.source != "core"})

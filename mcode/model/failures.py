@@ -50,11 +50,13 @@ TOO_LONG = re.compile(
 )
 
 UNREADABLE = (
+    ("loading", re.compile(r"(?i)tool_reference|tool_addition|defer_loading")),
+    ("examples", re.compile(r"(?i)input_examples")),
     ("calls", re.compile(r"(?i)tool_use[^.]{0,120}tool_result|tool_result[^.]{0,120}tool_use|tool_use_id")),
     ("calls", re.compile(r"(?i)roles must alternate|content blocks must (be non-empty|contain non-white)")),
     ("thinking", re.compile(r"(?i)invalid .{0,20}signature|expected .thinking|thinking\W.{0,60}block")),
     ("image", re.compile(r"(?i)\bimages?\b|image_url|media_type|mmproj|multimodal")),
-    ("field", re.compile(r"(?i)tool_reference|tool_addition|defer_loading|cache_control")),
+    ("field", re.compile(r"(?i)cache_control")),
     ("field", re.compile(r"(?i)extra inputs are not|un(known|recognized|supported|expected) (field|param)")),
 )
 """What an endpoint does not take, by its words; the first that matches counts."""

@@ -46,6 +46,8 @@ class Profile:
     """True where a living stream is never silent for long, so that silence means a dead one."""
     reference_loading: bool = False
     """True where deferred tools and `tool_reference` blocks may be tried."""
+    native_examples: bool = False
+    """True where definitions may carry `input_examples`; elsewhere they stand in the description."""
     calls_on_end_turn: bool = True
     """True where complete calls count although the stop reason is `end_turn`."""
     first_event_limit: float = 600.0
@@ -121,6 +123,7 @@ def _anthropic(url: str) -> Profile:
         api_version=None,
         pings=True,
         reference_loading=True,
+        native_examples=True,
         calls_on_end_turn=False,
         first_event_limit=60.0,
         total_limit=600.0,

@@ -38,6 +38,7 @@ from mcode.pipeline.side_files import SideFiles
 from mcode.pipeline.validate import SchemaValidator
 from mcode.process import child_environment, end_all_children, without_model_keys
 from mcode.tool import Workspace
+from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
 from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
@@ -83,6 +84,8 @@ class Assembly:
             bench.memory = memory_for(bench.memory, Path(path))
         self._policy = self._make_policy()
         self._catalog = Catalog(self._make_tools())
+        self._catalogue = SessionCatalogue(bench, self._conversation, self._catalog, self._policy)
+        self._opening += self._catalogue.notices
         self._hooks = self._make_hooks()
         self._desk = Desk(self._events)
         self._programs = SessionPrograms(bench, session, self._events, self._desk)
@@ -146,7 +149,7 @@ class Assembly:
     def _make_pipeline(self) -> Pipeline:
         bench = self._bench
         keeper = RuleKeeper(self._policy, bench.places, bench.start, self._events)
-        gate = Gate(self._catalog, self._policy, self._workspace, SchemaValidator())
+        gate = Gate(self._catalogue.shelf, self._policy, self._workspace, SchemaValidator())
         recorder = Recorder(self._conversation, self._verdicts, self._events)
         permission = Permission(
             gate=gate,
@@ -177,12 +180,13 @@ class Assembly:
         conversation, events = self._conversation, self._events
         builder = RequestBuilder(
             conversation,
-            self._catalog,
+            self._catalogue.shelf,
             self._policy,
             self._system,
             max_tokens=endpoint.max_tokens,
             most_tokens=endpoint.most_tokens,
             extra=endpoint.extra,
+            on_refused_loading=self._catalogue.remember_refusal,
         )
         meter = Meter(events, settings.own.prices, endpoint.window)
         caller = ModelCaller(
@@ -282,9 +286,11 @@ class Assembly:
         self._bench.server_trust.begin(self._desk, self._events)
         await asyncio.to_thread(self._policy.prepare)
         await self._file_state.remove_leftovers()
+        self._catalogue.start()
 
     async def _shut_down(self) -> None:
         await self._bench.server_trust.end()
+        self._catalogue.close()
         await self._jobs.close()
         await self._programs.close()
         await end_all_children()

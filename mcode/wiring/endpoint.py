@@ -44,6 +44,12 @@ class Endpoint:
     most_tokens: int = 4 * ANSWER
     """Output tokens that an answer may be given after one was cut."""
     calls_on_end_turn: bool = False
+    base_url: str = ""
+    """The address under which facts of the endpoint are kept; empty where none may be kept."""
+    reference_loading: bool = False
+    """True where deferred tools and `tool_reference` blocks may be tried."""
+    native_examples: bool = False
+    """True where definitions may carry `input_examples`."""
     extra: JsonObject = field(default_factory=dict)
     credential: str = "none"
     """Where the key came from, for display."""
@@ -94,6 +100,9 @@ async def choose_endpoint(
         max_tokens=settings.own.max_tokens or min(max_tokens or ANSWER, ANSWER),
         most_tokens=max_tokens or 4 * ANSWER,
         calls_on_end_turn=profile.calls_on_end_turn,
+        base_url=profile.base_url,
+        reference_loading=profile.reference_loading,
+        native_examples=profile.native_examples,
         extra=dict(profile.extra_body),
         credential=credential.source if credential else "none",
         secrets=(credential.value,) if credential else (),

@@ -1,0 +1,23 @@
+"""What the rules say of a tool before any call of it: for the search and for `/tools`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcode.permissions.decide import Policy
+    from mcode.tool import Tool
+
+
+def standing_permission(policy: Policy, tool: Tool) -> str:
+    """What bare rules say of a tool, else what its effects mean; and how many finer rules there are."""
+    hiding = policy.hides(tool.name)
+    if hiding is not None:
+        return f"deny ({hiding.source.scope})"
+    about = [rule for rule in policy.rules if rule.is_about(tool.name, tool.source)]
+    bare = [rule for rule in about if rule.specifier is None]
+    standing = str(bare[0].behavior) if bare else ("allow" if tool.read_only else "ask")
+    finer = len(about) - len(bare)
+    if not finer:
+        return standing
+    return f"{standing}, {finer} rule" if finer == 1 else f"{standing}, {finer} rules"

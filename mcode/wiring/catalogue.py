@@ -1,0 +1,121 @@
+"""The catalogue of a session: placement, search and loading, put together from the settings and the endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mcode.catalog.call_tool import CallTool
+from mcode.catalog.definitions import Definitions
+from mcode.catalog.finder import Finder
+from mcode.catalog.hints import read_hints
+from mcode.catalog.placement import CALL_TOOL, RUN_CODE, TOOL_SEARCH, PlacementRules
+from mcode.catalog.placement_settings import VARIABLE, read_catalogue_settings
+from mcode.catalog.placements import Placements
+from mcode.catalog.seen import Seen
+from mcode.catalog.servers import NoServers, ServerFacts
+from mcode.catalog.shelf import Shelf
+from mcode.catalog.tool_search import ToolSearch
+from mcode.events import Notice
+from mcode.pipeline.standing import standing_permission
+from mcode.wiring.endpoint_memory import EndpointMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcode.agent.conversation import Conversation
+    from mcode.catalog.catalog import Catalog
+    from mcode.catalog.placement import LoadingWay
+    from mcode.permissions.decide import Policy
+    from mcode.wiring.workbench import Workbench
+
+APART = frozenset({TOOL_SEARCH, CALL_TOOL, RUN_CODE})
+"""Tools that no search finds: they are there whenever they can be used."""
+
+WARM_AFTER = 1.0
+"""Seconds into the session after which the index is built, so that the first frame and the first key come first."""
+
+logger = logging.getLogger(__name__)
+
+
+class SessionCatalogue:
+    """Builds the shelf of a session, and keeps what its endpoint refuses."""
+
+    def __init__(
+        self, bench: Workbench, conversation: Conversation, catalog: Catalog, policy: Policy
+    ) -> None:
+        own = bench.settings.own
+        self._bench = bench
+        self._policy = policy
+        self._memory = EndpointMemory(
+            bench.places.state / "cache" / "endpoints.json", bench.endpoint.base_url
+        )
+        self._warming: asyncio.Task[None] | None = None
+        variables = {**bench.environment, **bench.settings.own_env}
+        self._settings = read_catalogue_settings(
+            own.tool_search, own.placement, own.programs, variables.get(VARIABLE), bench.endpoint.window
+        )
+        self._hints = read_hints((bench.places.state / "tools.json", bench.start / ".mcode" / "tools.json"))
+        definitions = Definitions(self._hints.tools, native_examples=bench.endpoint.native_examples)
+        own_way = "reference" if bench.endpoint.reference_loading else "call"
+        self.shelf = Shelf(
+            catalog=catalog,
+            placements=Placements(catalog, self._rules, definitions.tokens),
+            seen=Seen(conversation),
+            finder=Finder(catalog, definitions.entry, APART),
+            definitions=definitions,
+            servers=NoServers(),
+            permission=lambda tool: standing_permission(policy, tool),
+            way=self._way(own_way),
+        )
+        catalog.add(ToolSearch(self.shelf))
+        catalog.add(CallTool())
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """What the user should know of settings and hints that could not be used."""
+        problems = (*self._settings.problems, *self._hints.problems)
+        return tuple(Notice(f"{problem}.", "warning") for problem in problems)
+
+    def join_servers(self, servers: ServerFacts) -> None:
+        """Take in whoever keeps the MCP servers."""
+        self.shelf.servers = servers
+        self.shelf.placements.refresh()
+
+    def remember_refusal(self) -> None:
+        """Note for later sessions that this endpoint does not take references."""
+        self._memory.keep("loading", "call")
+
+    def start(self) -> None:
+        """Build the index in the background, a moment from now."""
+        self._warming = asyncio.create_task(self._warm())
+
+    def close(self) -> None:
+        """End the search's thread."""
+        if self._warming is not None:
+            self._warming.cancel()
+        self.shelf.finder.close()
+
+    async def _warm(self) -> None:
+        await asyncio.sleep(WARM_AFTER)
+        if self.shelf.placements.deferred():
+            await self.shelf.finder.warm()
+
+    def _way(self, otherwise: LoadingWay) -> LoadingWay:
+        way = self._settings.way_for(self._bench.endpoint.client.name, otherwise)
+        refused = way == "reference" and self._memory.get("loading") == "call"
+        return "call" if refused else way
+
+    def _rules(self) -> PlacementRules:
+        statuses = self.shelf.servers.statuses()
+        denied = self._policy.hides(TOOL_SEARCH) is not None
+        return replace(
+            self._settings.rules(),
+            pins={**self._hints.pins, **self._settings.pins},
+            always_loaded=frozenset(each.name for each in statuses if each.always_load),
+            expects_servers=any(each.state != "disabled" for each in statuses) and not denied,
+            searchable=not denied,
+            way=self.shelf.way,
+        )
