@@ -1,0 +1,56 @@
+"""How a command's answer is shown: a line in the transcript, or an inspector over the whole screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.commands.registry import OpenSession, Quit, Redraw, split_line
+from mcode.ui.tui.inspector import TextInspector
+from mcode.ui.tui.inspectors import special_inspector
+
+if TYPE_CHECKING:
+    from mcode.commands.registry import CommandResult
+    from mcode.ui.tui.app import McodeApp
+    from mcode.ui.tui.deciding import Deciding
+
+_LINES = 3
+"""An answer of more lines is shown on a screen of its own."""
+
+
+class Answers:
+    """Shows what commands answer, and does what they ask of the front end."""
+
+    def __init__(self, front: McodeApp) -> None:
+        self._front = front
+
+    async def show(self, line: str, result: CommandResult) -> None:
+        """Show one answer."""
+        front = self._front
+        match result.action:
+            case Quit():
+                front.exit(0)
+                return
+            case OpenSession(source=source, reference=reference):
+                await front.sessions.switch(source, reference)
+                return
+            case Redraw(draft=draft):
+                front.sessions.redraw()
+                if draft and not front.prompt.draft.strip():
+                    front.prompt.use_draft(draft)
+            case None:
+                pass
+        if result.failed:
+            front.say(result.text, "warning")
+        elif line.rstrip().endswith("--json") or result.text.count("\n") < _LINES:
+            front.say(result.text, "command")
+        else:
+            name, _ = split_line(line)
+            special = special_inspector(name, front, result)
+            front.push_screen(special or TextInspector(front, f"/{name}", result.text))
+
+    def approval(self, deciding: Deciding) -> None:
+        """The approval that is shown, whole, with the raw arguments."""
+        whole = deciding.whole()
+        if whole is not None:
+            title, make = whole
+            self._front.push_screen(TextInspector(self._front, title, make=make))

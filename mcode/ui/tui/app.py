@@ -1,0 +1,293 @@
+"""The full-screen front end: events of the core in, the user's keys out, and nothing of the agent kept here."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import App
+from typing_extensions import override
+
+from mcode.commands.host import CommandContext
+from mcode.ui.completion import Completer
+from mcode.ui.line.file_names import FileNames
+from mcode.ui.line.history import HistoryFile
+from mcode.ui.line.signals import callback_faults
+from mcode.ui.line.work import Work
+from mcode.ui.tui.answers import Answers
+from mcode.ui.tui.approval_panel import ApprovalPanel
+from mcode.ui.tui.deciding import Deciding
+from mcode.ui.tui.document import Document
+from mcode.ui.tui.farewell import Farewell
+from mcode.ui.tui.hands import Hands
+from mcode.ui.tui.look import can_show_unicode, look_for
+from mcode.ui.tui.main_screen import MainScreen
+from mcode.ui.tui.notifier import Notifier
+from mcode.ui.tui.prompt_area import PromptArea
+from mcode.ui.tui.pump import EventPump
+from mcode.ui.tui.sending import Sending
+from mcode.ui.tui.sessions import Sessions
+from mcode.ui.tui.status import ActivityLine, Facts, QueueStrip, StatusLine
+from mcode.ui.tui.suggestions import Suggestions
+from mcode.ui.tui.transcript_view import TranscriptView
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+    from textual.binding import BindingType
+    from textual.screen import Screen
+    from textual.widget import Widget
+
+    from mcode.commands.host import Conversation, Surroundings
+    from mcode.commands.registry import Registry
+    from mcode.events import Event
+    from mcode.ui.line.look import Look as Manners
+    from mcode.ui.tui.look import Look
+
+
+class McodeApp(App[int], inherit_bindings=False):
+    """Puts the parts together and hands events and keys on to them."""
+
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+    CSS = "Screen { background: transparent; }"
+
+    def __init__(
+        self,
+        agent: Conversation,
+        *,
+        around: Surroundings,
+        registry: Registry,
+        open_agent: Callable[[str, str | None], Awaitable[Conversation]],
+        manners: Manners,
+        environment: Mapping[str, str],
+        source: str = "startup",
+        remarks: Sequence[str] = (),
+        first_message: str | None = None,
+        theme: str | None = None,
+    ) -> None:
+        """`manners`: how long an approval waits for rest, bell, colour; `remarks` are lines for the first screen."""
+        super().__init__()
+        self.around = around
+        self.registry = registry
+        self.first_message = first_message
+        self.unicode = can_show_unicode(environment) and manners.unicode
+        self._manners = manners
+        self.farewell = Farewell(self)
+        self.theme = theme if theme in self.available_themes else "ansi-dark"
+        self.look: Look = look_for(self.current_theme, unicode=self.unicode, colour=manners.color)
+        self.work = Work(lambda text: self.say(text, "error"), self._give_up)
+        self.facts = Facts(agent.model, agent.mode)
+        self.pump = EventPump(self._show_events, stream_gap=0.2 if "SSH_CONNECTION" in environment else 0.1)
+        self.sessions = Sessions(self, agent, open_agent, source, remarks)
+        self.hands = Hands(self)
+        self.history = HistoryFile(
+            around.places.history_file,
+            agent.workspace.start,
+            around.masker,
+            lambda text: self.say(text, "warning"),
+        )
+        self.entered = self.history.load()
+        self.completer = Completer(self.context, FileNames(lambda: self.agent.workspace.roots))
+        self._make_widgets()
+        self.notifier = Notifier(
+            self._write_past_screen,
+            bell=manners.bell,
+            title=agent.settings.own.ui.title,
+            place=agent.workspace.start.name,
+        )
+        self.answers = Answers(self)
+        self.sending = Sending(
+            self.context,
+            self.work,
+            show=self.answers.show,
+            say=self.say,
+            give_back=self.hands.give_back,
+            changed=self._show_queue,
+        )
+
+    def _make_widgets(self) -> None:
+        self.suggestions = Suggestions()
+        self.prompt = PromptArea(self.hands, self.suggestions)
+        self.transcript = TranscriptView(Document(), self.look)
+        self.panel = ApprovalPanel(lambda: self.look, lambda: self.main.size.height)
+        self.activity = ActivityLine(self.facts)
+        self.queue = QueueStrip()
+        keyless = self.around.credential == "none" and self.around.endpoint == "offline guide"
+        self.status = StatusLine(self.facts, self.sessions.servers, keyless=keyless)
+        self.main = MainScreen(self)
+        self.deciding = Deciding(
+            self.panel,
+            self.prompt,
+            self.main,
+            desk=lambda: self.agent.desk,
+            start=lambda: str(self.agent.workspace.start),
+            idle=self._manners.idle,
+            arm=self._manners.arm,
+        )
+        if not self.unicode:
+            self.prompt.add_class("ascii")
+            self.panel.add_class("ascii")
+
+    @property
+    def agent(self) -> Conversation:
+        """The session that is open now."""
+        return self.sessions.agent
+
+    def context(self) -> CommandContext:
+        """What commands may use."""
+        return CommandContext(self.agent, self.around, self.registry)
+
+    async def run_to_end(self) -> int:
+        """Run until the user quits; returns the exit code. The agent is closed, whatever the way out."""
+        code: int | None = None
+        reason = "other"
+        try:
+            with callback_faults(self.work.fault):
+                code = await self.run_async()
+            reason = "prompt_input_exit"
+        finally:
+            self.pump.stop()
+            self.farewell.print_all()
+            await self.sessions.finish(reason)
+            self.farewell.print_last()
+        task = asyncio.current_task()
+        if (
+            task is not None and task.cancelling()
+        ):  # Textual ends its loop at a cancellation and says nothing of it
+            raise asyncio.CancelledError
+        return self.return_code or 0 if code is None else code
+
+    @override
+    def get_default_screen(self) -> Screen[None]:
+        return self.main
+
+    def widgets(self) -> Iterable[Widget]:
+        """The widgets of the main screen, from top to bottom."""
+        return (
+            self.transcript,
+            self.activity,
+            self.queue,
+            self.panel,
+            self.suggestions,
+            self.prompt,
+            self.status,
+        )
+
+    def begin(self) -> None:
+        """The main screen is there: open the session on it."""
+        self.notifier.start()
+        self.theme_changed_signal.subscribe(self, lambda _: self._change_look())
+        self.sessions.begin()
+
+    def _show_events(self, batch: Sequence[Event]) -> None:
+        for event in batch:
+            self.sending.receive(event)
+            self.facts.receive(event)
+            self.deciding.receive(event)
+            self.transcript.apply(event)
+            self.sessions.receive(event)
+        self.activity.refresh_facts()
+        self.status.refresh_facts()
+        self._show_queue()
+
+    def _show_queue(self) -> None:
+        held = not self.facts.active
+        self.queue.show(self.facts.queue, self.sending.ahead, held=held)
+        self.sessions.keep_draft()
+
+    def draft_changed(self) -> None:
+        """Something was typed or taken away."""
+        self.deciding.draft_changed()
+        self.sessions.keep_draft()
+
+    def remember(self, text: str) -> None:
+        """Keep an entered text in the history."""
+        self.entered.append(text)
+        self.history.add(text)
+
+    def say(self, text: str, severity: str = "info") -> None:
+        """Lines of mcode's own in the transcript."""
+        self.transcript.show(text, severity)
+
+    @override
+    async def on_event(self, event: events.Event) -> None:
+        """Settle what a key is for in the order in which keys were read, before any widget sees it."""
+        if self._is_for_main(event):
+            if isinstance(event, events.Paste):
+                self.deciding.pasted()
+            elif isinstance(event, events.Key):
+                self.status.hint("")
+                self.deciding.key_pressed()
+                if self.deciding.takes(event):
+                    return
+            self._bring_to_prompt(event)
+        await super().on_event(event)
+
+    def _is_for_main(self, event: events.Event) -> bool:
+        return (
+            isinstance(event, (events.Key, events.Paste))
+            and not event.is_forwarded
+            and self.is_mounted
+            and self.screen is self.main
+        )
+
+    def _bring_to_prompt(self, event: events.Event) -> None:
+        """What is typed while the transcript has the focus is meant for the prompt."""
+        typed = isinstance(event, events.Paste) or (isinstance(event, events.Key) and event.is_printable)
+        if typed and not self.deciding.focused and not self.main.prompt_focused:
+            self.main.focus_prompt()
+
+    async def press_key(self, key: str) -> None:
+        """Do what a key is bound to, from the focused widget up."""
+        await self._check_bindings(key)
+
+    def on_app_focus(self) -> None:
+        """The terminal is looked at again."""
+        self.notifier.looking = True
+
+    def on_app_blur(self) -> None:
+        """The user looks elsewhere."""
+        self.notifier.looking = False
+
+    def leave(self) -> None:
+        """Quit by a key: say how to go on, as /quit does."""
+        self.sending.run("/quit")
+
+    def repaint(self) -> None:
+        """Draw every cell anew."""
+        self.main.refresh(layout=True)
+
+    def show_approval_whole(self) -> None:
+        """The approval that is shown, on a screen of its own."""
+        self.answers.approval(self.deciding)
+
+    def copy(self, text: str) -> None:
+        """Send a text to the terminal's clipboard."""
+        self.copy_to_clipboard(text)
+        self.main.clear_selection()
+        self.status.hint("copied: sent to the terminal's clipboard (Shift+drag selects past mcode)")
+
+    def _change_look(self) -> None:
+        self.look = look_for(self.current_theme, unicode=self.unicode, colour=self._manners.color)
+        self.transcript.change_look(self.look)
+
+    def _write_past_screen(self, text: str) -> None:
+        if self._driver is not None and self.is_running:
+            self._driver.write(text)
+
+    def _give_up(self, why: str) -> None:
+        """The screen fails for good: leave it and say so in the plainest way."""
+        self.farewell.say(f"error: {why} Go on with: mcode --resume {self.agent.session.id}")
+        self.exit(return_code=1)
+
+    @override
+    def _handle_exception(self, error: Exception) -> None:
+        """A fault of the screen itself: the screen is left, the session is kept."""
+        if self.is_headless:
+            super()._handle_exception(error)
+            return
+        self.farewell.fault(error)
+        self._return_code = 1
+        self._close_messages_no_wait()

@@ -1,0 +1,196 @@
+"""The panel of what waits for the user: what it is about, the numbered answers, and where the keys go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+from typing_extensions import override
+
+from mcode.text import cell_width
+from mcode.ui.line.wrap import wrap_words
+from mcode.ui.tui.rows_view import RowsView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.events import Resize
+
+    from mcode.ui.tui.look import Look
+    from mcode.ui.tui.offers import Offer
+    from mcode.ui.tui.rows import Row
+
+_SHARE = 0.6
+"""Of the screen's height, at most."""
+
+_PARKED = "Tab to review. Keys you type go to your draft; nothing is decided until you choose and confirm."
+_FOCUSED = "in a moment; keys still go to your draft"
+_ARMED = (
+    "1-{count} choose   Enter confirm   PgUp/PgDn scroll   Ctrl+O full screen   Esc back to prompt (waits)"
+)
+_FIRST = "(scroll to the end first)"
+
+
+class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
+    """Draws one request. It decides nothing: `Deciding` tells it what to show and takes its keys."""
+
+    DEFAULT_CSS = """
+    ApprovalPanel {
+        height: auto;
+        display: none;
+        padding: 0 1;
+        border: solid $warning;
+        border-title-color: $foreground;
+        border-subtitle-color: $foreground;
+        border-title-style: bold;
+        background: transparent;
+        &.focused { border: heavy $warning; }
+        &.ascii { border: ascii $warning; }
+        &.ascii.focused { border: double $warning; }
+        RowsView { height: auto; }
+        Static { height: auto; width: 100%; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "page(-1)", id="approval.page-up", show=False),
+        Binding("pagedown", "page(1)", id="approval.page-down", show=False),
+        Binding("home", "ends(False)", id="approval.home", show=False),
+        Binding("end", "ends(True)", id="approval.end", show=False),
+    ]
+
+    def __init__(self, look: Callable[[], Look], height: Callable[[], int]) -> None:
+        """`height`: rows of the screen."""
+        super().__init__()
+        self.body = RowsView(look, moved=self._scrolled)
+        self.body.can_focus = False
+        self._foot = Static(Content(""), markup=False)
+        self._height = height
+        self._offers: Sequence[Offer] = ()
+        self._chosen: int | None = None
+        self._state = "parked"
+        self._seen_all = False
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.body
+        yield self._foot
+
+    @property
+    def seen_all(self) -> bool:
+        """True once the last row of the body has been in view."""
+        return self._seen_all
+
+    def present(
+        self, title: str, position: str, make: Callable[[int], Sequence[Row]], offers: Sequence[Offer]
+    ) -> None:
+        """Show a request from its beginning, parked and with nothing chosen."""
+        self.border_title = Content(title)
+        self.border_subtitle = Content(position)
+        self._offers = offers
+        self._chosen = None
+        self._seen_all = False
+        self.display = True
+        self.body.show(make)
+        self.mark("parked", None)
+
+    def reposition(self, position: str) -> None:
+        """How many wait has changed."""
+        self.border_subtitle = Content(position)
+
+    def offer(self, offers: Sequence[Offer]) -> None:
+        """Other answers to the same request."""
+        self._offers = offers
+        self._draw()
+
+    def mark(self, state: str, chosen: int | None) -> None:
+        """`parked`, `focused` or `armed`, and the number of the offer that is chosen, from 0."""
+        self._state = state
+        self._chosen = chosen
+        self.set_class(state != "parked", "focused")
+        self._draw()
+
+    def close(self) -> None:
+        """Nothing waits any more."""
+        self.display = False
+        self._offers = ()
+
+    def action_page(self, by: int) -> None:
+        """Scroll the body by a screenful."""
+        if by < 0:
+            self.body.page_up()
+        else:
+            self.body.page_down()
+
+    def action_ends(self, last: bool) -> None:
+        """Scroll the body to its beginning or its end."""
+        if last:
+            self.body.scroll_end(animate=False)
+        else:
+            self.body.scroll_home(animate=False)
+
+    def on_resize(self, event: Resize) -> None:
+        """Another width wraps the answers anew."""
+        del event
+        self._draw()
+
+    def _scrolled(self) -> None:
+        self.call_after_refresh(self._look_at_body)
+
+    def _look_at_body(self) -> None:
+        """Note how much has been in view; the answers that need all of it open then."""
+        self.body.look_back()
+        self._seen_all = self._seen_all or (
+            self.body.size.height > 0 and self.body.seen >= len(self.body.rows) > 0
+        )
+        self._draw()
+
+    def _draw(self) -> None:
+        if not self.display:
+            return
+        width = max(20, self.size.width or self.app_width - 4)
+        lines = self._foot_lines(width)
+        self._foot.update(Content("\n").join(lines))
+        room = max(1, int(self._height() * _SHARE) - len(lines) - 2)
+        if self.body.styles.max_height is None or self.body.styles.max_height.value != room:
+            self.body.styles.max_height = room
+
+    @property
+    def app_width(self) -> int:
+        """Columns of the screen."""
+        return self.screen.size.width
+
+    def _foot_lines(self, width: int) -> list[Content]:
+        total = len(self.body.rows)
+        first, last = self.body.in_view
+        lines = [Content("")]
+        if total > max(1, self.body.size.height) > 0:
+            lines = [Content(f"lines {first}-{last} of {total}").stylize("dim")]
+        if self._state == "parked" and (width < 76 or self._height() < 24):
+            lines += self._short_offers(width)
+        else:
+            for at, offer in enumerate(self._offers):
+                lines += self._offer_lines(at, offer, width)
+        hint = {"parked": _PARKED, "focused": _FOCUSED}.get(self._state)
+        hint = hint or _ARMED.format(count=len(self._offers))
+        return [*lines, *(Content(row).stylize("bold") for row in wrap_words(hint, width))]
+
+    def _short_offers(self, width: int) -> list[Content]:
+        words = "   ".join(f"{at} {offer.label}" for at, offer in enumerate(self._offers, 1))
+        return [Content(row) for row in wrap_words(words, width)]
+
+    def _offer_lines(self, at: int, offer: Offer, width: int) -> list[Content]:
+        chosen = at == self._chosen
+        closed = offer.to_the_end and not self._seen_all
+        head = f"{'>' if chosen else ' '} {at + 1}  {offer.label}{f'   {_FIRST}' if closed else ''}"
+        style = "bold reverse" if chosen else "dim" if closed else ""
+        if offer.rule and cell_width(f"{head}   {offer.rule}") <= width:
+            return [Content(f"{head}   {offer.rule}").stylize(style)]
+        lines = [Content(row).stylize(style) for row in wrap_words(head, width, 5)]
+        if offer.rule:
+            lines += [Content(f"     {row}") for row in wrap_words(offer.rule, width - 5)]
+        return lines

@@ -1,0 +1,135 @@
+"""What an approval or a question is about, as rows: all of it, with nothing hidden and nothing cut."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from mcode.call import Origin
+from mcode.text import Kind, clean
+from mcode.ui.line.diff import diff_rows
+from mcode.ui.line.wrap import wrap_cells, wrap_words
+from mcode.ui.tui.rows import Row, Span, row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mcode.events import ApprovalRequested
+    from mcode.tool import Question
+
+_AGAIN = "\\ "
+"""Begins the rest of a line that is wider than the panel."""
+
+_DIFF = {"+": "added", "-": "removed", "@": "dim"}
+
+
+def approval_rows(
+    request: ApprovalRequested,
+    width: int,
+    *,
+    start: str,
+    together: Sequence[ApprovalRequested] = (),
+    everything: bool = False,
+) -> list[Row]:
+    """The subject whole, then the facts about it, then the calls that one answer may allow `together`.
+
+    `start` is the directory that goes without saying; `everything` adds the raw arguments.
+    """
+    rows = list(_subject(request, width, everything=everything))
+    rows.append(row())
+    for name, value in _facts(request, "" if everything else start):
+        rows += _fact(name, value, width)
+    if len(together) > 1:
+        rows.append(row())
+        rows += _words(f"{len(together)} calls of this program wait with the same rule:", width, "strong")
+        for at, each in enumerate(together, 1):
+            text = each.preview.body or each.preview.title
+            rows += _quoted(f"{at}  ", clean(text, Kind.DECISION), width, "")
+    return rows
+
+
+def question_rows(question: Question, position: str, width: int) -> list[Row]:
+    """A tool's question; its choices are numbered below it."""
+    header = f"{clean(question.header, Kind.LINE)}: " if question.header else ""
+    text = f"{position}{header}{clean(question.text, Kind.DECISION).strip()}"
+    return [each for line in text.split("\n") for each in _words(line, width, "strong")]
+
+
+def needs_escaping(text: str) -> bool:
+    """Whether a text holds letters that run from right to left, so that a terminal may show it in another order."""
+    return any("\u0590" <= letter <= "\u08ff" or "\ufb1d" <= letter <= "\ufefc" for letter in text)
+
+
+def _subject(request: ApprovalRequested, width: int, *, everything: bool) -> Iterator[Row]:
+    preview = request.preview
+    shown = False
+    if preview.diff:
+        if preview.title:
+            yield from _words(clean(preview.title, Kind.DECISION).replace("\n", " "), width, "strong")
+        for each in diff_rows(preview.diff, Kind.DECISION):
+            shown = True
+            yield from _quoted("", each.plain(), width, _DIFF.get(each.sign, ""))
+    if preview.body and (everything or not shown):
+        shown = True
+        sign = "$ " if request.call.tool == "Bash" else ""
+        yield from _quoted(sign, clean(preview.body, Kind.DECISION), width, "")
+        if needs_escaping(preview.body):
+            yield from _quoted(
+                "as code points: ", preview.body.encode("unicode_escape").decode(), width, "dim"
+            )
+    if everything or not shown:
+        text = json.dumps(request.call.arguments, ensure_ascii=False, indent=2)
+        yield from _quoted("", clean(text, Kind.DECISION), width, "")
+
+
+def _quoted(sign: str, text: str, width: int, style: str) -> Iterator[Row]:
+    """Lines as they are, each cut into rows of the panel's width; what goes on from a row above says so."""
+    before = " " * len(sign)
+    for number, line in enumerate(text.removesuffix("\n").split("\n")):
+        rows = wrap_cells(line.expandtabs(4), max(10, width - len(sign) - len(_AGAIN)))
+        for at, piece in enumerate(rows):
+            mark = (sign if number == 0 else before) if at == 0 else before + _AGAIN
+            yield row(Span(mark, "dim"), Span(piece, style))
+
+
+def _facts(request: ApprovalRequested, start: str) -> Iterator[tuple[str, str]]:
+    call, preview = request.call, request.preview
+    yield "on", "" if preview.diff or _subject_shows(preview.title, preview.body) else preview.title
+    yield "says", str(call.arguments.get("description", "")) if call.tool == "Bash" else ""
+    yield "in", "" if request.directory == start else request.directory
+    yield "because", request.reason
+    yield "asked by", _asker(request)
+
+
+def _asker(request: ApprovalRequested) -> str:
+    call, site = request.call, request.site
+    if call.origin is Origin.USER:
+        return "you"
+    if call.origin is Origin.MODEL:
+        return f"the model, turn {call.turn}" if call.turn else "the model"
+    if site is None:
+        return f"a program (call {call.parent})"
+    line = f", line {site.line}: {site.source.strip()}" if site.line else ""
+    more = f"; {site.waiting} more of its calls wait" if site.waiting else ""
+    return f"program {site.title}, call {site.number}{line}{more}"
+
+
+def _subject_shows(title: str, body: str) -> bool:
+    """True where the title is nothing but the beginning of what is quoted."""
+    return body.lstrip().startswith(title.removesuffix("\u2026").rstrip())
+
+
+def _fact(name: str, value: str, width: int) -> Iterator[Row]:
+    text = clean(value, Kind.DECISION).replace("\n", "\u2039U+000A\u203a").strip()
+    if not text:
+        return
+    label = f"  {name:<9} "
+    room = max(10, width - len(label))
+    for at, piece in enumerate(cut for line in wrap_words(text, room) for cut in wrap_cells(line, room)):
+        yield row(Span(label if at == 0 else " " * len(label), "dim"), Span(piece))
+
+
+def _words(text: str, width: int, style: str) -> Iterator[Row]:
+    for line in wrap_words(text, width):
+        for piece in wrap_cells(line, width):
+            yield row(Span(piece, style))

@@ -1,0 +1,53 @@
+"""The first screen: what is open, where, what the model gets, and how to get help."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from mcode.commands.tables import plural
+from mcode.commands.tools import resident_summary
+from mcode.config.repository import branch
+from mcode.text import Kind, clean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcode.commands.host import CommandContext
+
+_TRY = (
+    ("Try:", "fix the failing test in tests/test_parser.py"),
+    ("", "@src/parser.py  explain this file"),
+    ("", "!git status     run a shell command yourself"),
+    ("", "/tools          what the model can see right now, and what it costs"),
+)
+
+
+def early_lines(context: CommandContext, remarks: Sequence[str]) -> list[str]:
+    """What is known at once: version, directory, and remarks such as that no key was found."""
+    agent = context.agent
+    start = agent.workspace.start
+    directory = _short(str(start), str(agent.workspace.home))
+    head = f"mcode {context.around.version}   {directory}"
+    on = branch(start)
+    if on:
+        head += f"   branch {clean(on, Kind.LINE)}"
+    return [clean(head, Kind.LINE), *(clean(remark, Kind.BLOCK) for remark in remarks)]
+
+
+async def late_lines(context: CommandContext) -> list[str]:
+    """What takes a moment to find out: the tools' cost, and what can be gone on with."""
+    if context.agent.transcript():
+        return []
+    sessions = await asyncio.to_thread(context.around.sessions)
+    earlier = sum(info.id != context.agent.session.id for info in sessions)
+    rows = [f"{head:<6}{text}" for head, text in _TRY]
+    if earlier:
+        rows.append(f"{'':<6}/resume         {plural(earlier, 'earlier session')} in this folder")
+    return [f"Ready. {resident_summary(context)}", "\n".join(rows)]
+
+
+def _short(directory: str, home: str) -> str:
+    if directory == home:
+        return "~"
+    return f"~{directory.removeprefix(home)}" if directory.startswith(f"{home}/") else directory

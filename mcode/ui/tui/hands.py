@@ -1,0 +1,187 @@
+"""What the keys that mean something to mcode do."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from mcode.errors import UsageError
+from mcode.permissions.modes import Mode, next_mode
+from mcode.ui.line.editor import edit, editor_command
+from mcode.ui.tui.keys import KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.widget import Widget
+
+    from mcode.ui.completion import Suggestion
+    from mcode.ui.tui.app import McodeApp
+
+_TWICE = 2.0
+"""Seconds within which a second press means it."""
+
+
+class Hands:
+    """The keys' meanings; also what the prompt asks of the front end (`PromptActions`)."""
+
+    def __init__(self, front: McodeApp) -> None:
+        self._front = front
+        self.editing = False
+        """True while the user's editor has the terminal."""
+        self._last_press: tuple[str, float] = ("", 0.0)
+
+    async def press(self, key: str) -> None:
+        """Do now what a key is bound to."""
+        await self._front.press_key(key)
+
+    def hint(self, text: str) -> None:
+        """A short row for the user that the next key takes away."""
+        self._front.status.hint(text)
+
+    def draft_entered(self, text: str) -> None:
+        """Enter: send the draft."""
+        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        front = self._front
+        front.remember(text)
+        front.sending.send(text)
+        front.transcript.scroll_to_end()
+
+    def draft_changed(self) -> None:
+        """Something was typed or taken away."""
+        self._front.draft_changed()
+
+    def take_back(self) -> str | None:
+        """The last queued message."""
+        return self._front.agent.take_back()
+
+    def earlier(self) -> Sequence[str]:
+        """What was entered in this folder."""
+        return self._front.entered
+
+    async def complete(self, before: str) -> Sequence[Suggestion]:
+        """What fits the text before the cursor."""
+        return await self._front.completer.matching(before)
+
+    def follow(self) -> None:
+        """Show the end of the transcript."""
+        self._front.transcript.scroll_to_end()
+
+    def give_back(self, text: str) -> None:
+        """Nothing came of a message: put it into the draft, if that is empty. It is in the history anyway."""
+        prompt = self._front.prompt
+        if not prompt.draft.strip() and not self.editing:
+            prompt.use_draft(text)
+
+    def escape(self) -> None:
+        """Close what is open in the prompt, drop a selection, or interrupt."""
+        front = self._front
+        if front.prompt.escape():
+            return
+        if front.transcript.selected_text():
+            front.main.clear_selection()
+        elif self._interrupt():
+            self.hint("Interrupting.")
+        elif not front.main.prompt_focused:
+            front.main.focus_prompt()
+        elif front.prompt.is_blank and self._twice("escape"):
+            front.sending.run("/rewind" if front.registry.find("rewind") else "/resume")
+
+    def control_c(self) -> None:
+        """Copy; else leave an approval; else interrupt; else clear the draft; else quit at the second press."""
+        front = self._front
+        prompt = front.prompt
+        selected = prompt.selected_text or front.transcript.selected_text()
+        if selected:
+            front.copy(selected)
+        elif front.deciding.focused:
+            front.deciding.step_back()
+        elif prompt.asking:
+            prompt.escape()
+        elif self._interrupt():
+            self.hint("Interrupting.")
+        elif prompt.draft.strip():
+            front.remember(prompt.draft)
+            prompt.clear_draft()
+        elif self._twice("ctrl+c"):
+            front.leave()
+        else:
+            self.hint("Ctrl+C again quits.")
+
+    def control_d(self) -> None:
+        """Quit; while something runs only at the second press. In a draft it deletes."""
+        front = self._front
+        if front.main.prompt_focused and front.prompt.text:
+            front.prompt.action_delete_right()
+        elif not (front.agent.busy or front.sending.shell_runs) or self._twice("ctrl+d"):
+            front.leave()
+        else:
+            self.hint("A turn runs: Ctrl+D again interrupts it and quits.")
+
+    def tab(self) -> None:
+        """Go to what waits; else from the prompt to the transcript and back."""
+        front = self._front
+        if front.prompt.asking or front.deciding.review():
+            return
+        if front.main.prompt_focused:
+            front.main.set_focus(front.transcript)
+        else:
+            front.main.focus_prompt()
+
+    def next_mode(self) -> None:
+        """The next permission mode of those that ask."""
+        agent = self._front.agent
+        try:
+            agent.set_mode(str(next_mode(Mode(agent.mode), can_bypass=False)))
+        except UsageError as error:
+            self._front.say(str(error), "warning")
+
+    def open(self) -> None:
+        """The focused approval in full; else fold or unfold a card."""
+        if self._front.deciding.focused:
+            self._front.show_approval_whole()
+        else:
+            self._front.transcript.toggle()
+
+    def focus_moved(self, focused: Widget | None) -> None:
+        """The focus went somewhere, maybe by a click."""
+        deciding = self._front.deciding
+        if focused is self._front.panel and not deciding.focused:
+            deciding.review()
+        elif focused is not self._front.panel and deciding.focused:
+            deciding.step_back()
+
+    def keys_help(self) -> None:
+        """List the keys."""
+        width = max(len(key) for key, _ in KEYS)
+        self._front.say("\n".join(f"{key.ljust(width)}  {meaning}" for key, meaning in KEYS), "command")
+
+    def edit(self) -> None:
+        """Open the draft in the user's editor."""
+        if not self.editing:
+            self.editing = True
+            self._front.work.begin(self._edit())
+
+    async def _edit(self) -> None:
+        front = self._front
+        try:
+            command = editor_command(os.environ)
+            with front.suspend():
+                text = await edit(front.prompt.draft, command)
+            front.prompt.use_draft(text)
+        except SuspendNotSupported:
+            front.say("An editor needs the terminal, which this screen cannot give away here.", "warning")
+        finally:
+            self.editing = False
+            front.refresh(layout=True)
+
+    def _interrupt(self) -> bool:
+        return self._front.sending.interrupt()
+
+    def _twice(self, key: str) -> bool:
+        now = time.monotonic()
+        before, self._last_press = self._last_press, (key, now)
+        return before[0] == key and now - before[1] < _TWICE

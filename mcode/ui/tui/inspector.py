@@ -1,0 +1,177 @@
+"""The one base of all inspectors: a screen that the user opens, with a title, a body, and one row of keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+from typing_extensions import override
+
+from mcode.text import Kind, cell_width, clean, shorten
+from mcode.ui.line.wrap import wrap_cells
+from mcode.ui.tui.rows import Row, Span, row
+from mcode.ui.tui.rows_view import RowsView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.events import Resize
+    from textual.widget import Widget
+
+    from mcode.ui.tui.app import McodeApp
+
+
+class InspectorScreen(Screen[None], inherit_bindings=False):
+    """Title row, banner while something waits, body, keys, status. Nothing of the agent is changed by looking."""
+
+    DEFAULT_CSS = """
+    InspectorScreen {
+        background: transparent;
+        .title { height: 1; padding: 0 1; text-style: bold; width: 100%; }
+        .banner { height: 1; padding: 0 1; display: none; text-style: bold reverse; width: 100%; }
+        .keys { height: 1; padding: 0 1; width: 100%; }
+        .note { height: auto; padding: 0 1; width: 100%; }
+        .body { height: 1fr; }
+        RowsView { height: 1fr; padding: 0 1; }
+        Input { border: solid $primary; background: transparent; }
+        DataTable { height: 1fr; background: transparent; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "close", id="inspector.close", show=False),
+        Binding("ctrl+c", "close", id="inspector.leave", show=False),
+        Binding("slash", "search", id="inspector.search", show=False),
+        Binding("tab", "app.focus_next", show=False),
+        Binding("shift+tab", "app.focus_previous", show=False),
+    ]
+
+    def __init__(self, front: McodeApp, title: str, subtitle: str = "") -> None:
+        super().__init__()
+        self.front = front
+        self._title = clean(title, Kind.LINE)
+        self._subtitle = clean(subtitle, Kind.LINE)
+        self._head = Static(Content(""), markup=False, classes="title")
+        self._banner = Static(Content(""), markup=False, classes="banner")
+        self._keys = Static(Content(""), markup=False, classes="keys")
+
+    def body(self) -> Iterable[Widget]:
+        """The widgets between title and keys."""
+        return ()
+
+    @property
+    def keys(self) -> str:
+        """The row of keys."""
+        return "Esc close   / search"
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self._head
+        yield self._banner
+        yield from self.body()
+        yield self._keys
+
+    def on_mount(self) -> None:
+        """Draw the rows around the body; what begins to wait shows as a banner."""
+        self.draw_frame()
+        self.call_after_refresh(self.opened)
+
+    def opened(self) -> None:
+        """The body is there."""
+
+    def on_resize(self, event: Resize) -> None:
+        """Another width has room for other words."""
+        del event
+        self.draw_frame()
+
+    def draw_frame(self) -> None:
+        """The title, the banner and the keys, for the present width."""
+        width = max(20, self.size.width - 2)
+        right = "Esc close"
+        middle = self._subtitle
+        room = width - cell_width(self._title) - cell_width(right) - 4
+        text = f"{self._title}   {shorten(middle, room) if room > 10 else ''}".rstrip()
+        text = shorten(text, width - len(right) - 1)
+        self._head.update(Content(f"{text}{' ' * max(1, width - cell_width(text) - len(right))}{right}"))
+        self._keys.update(Content(shorten(self.keys, width)))
+        waiting = len(self.front.deciding.waiting)
+        self._banner.display = waiting > 0
+        noun = "approval waits" if waiting == 1 else "approvals wait"
+        self._banner.update(Content(f"{waiting} {noun} on the main screen: Esc goes back to it"))
+
+    def action_close(self) -> None:
+        """Back to where the user came from."""
+        if isinstance(self.focused, Input) and self.focused.value:
+            self.focused.value = ""
+            self.set_focus(None)
+            self.focus_body()
+            return
+        self.dismiss()
+
+    def focus_body(self) -> None:
+        """Keys go to the body."""
+
+    def action_search(self) -> None:
+        """To the search box."""
+        for box in self.query(Input):
+            self.set_focus(box)
+            return
+
+
+class TextInspector(InspectorScreen):
+    """Shows any command's answer, cleaned, with a box that keeps the lines which hold a word."""
+
+    def __init__(
+        self,
+        front: McodeApp,
+        title: str,
+        text: str = "",
+        *,
+        make: Callable[[int], Sequence[Row]] | None = None,
+        subtitle: str = "",
+    ) -> None:
+        super().__init__(front, title, subtitle)
+        self._lines = clean(text, Kind.BLOCK).expandtabs(4).split("\n")
+        self._make = make
+        self._wanted = ""
+        self._box = Input(placeholder="show lines with", compact=True)
+        self._view = RowsView(lambda: front.look)
+
+    @override
+    def body(self) -> Iterable[Widget]:
+        if self._make is None:
+            yield self._box
+        yield self._view
+
+    @override
+    def opened(self) -> None:
+        self._box.display = False
+        self._view.show(self._make or self._rows)
+        self.focus_body()
+
+    @override
+    def focus_body(self) -> None:
+        self.set_focus(self._view)
+
+    @override
+    def action_search(self) -> None:
+        if self._make is None:
+            self._box.display = True
+            self.set_focus(self._box)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Keep the lines that hold what is typed."""
+        self._wanted = event.value.lower()
+        self._view.show(self._rows)
+
+    def on_input_submitted(self) -> None:
+        """To the lines that were found."""
+        self.focus_body()
+
+    def _rows(self, width: int) -> list[Row]:
+        kept = (line for line in self._lines if self._wanted in line.lower())
+        return [row(Span(piece)) for line in kept for piece in wrap_cells(line, width)]

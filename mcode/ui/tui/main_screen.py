@@ -1,0 +1,176 @@
+"""The main screen: one column, the transcript above, the prompt below, and what runs and waits between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+    from textual.events import Key, Resize
+    from textual.widget import Widget
+
+    from mcode.ui.line.asking import Request
+    from mcode.ui.tui.app import McodeApp
+    from mcode.ui.tui.hands import Hands
+
+_LEAST_COLUMNS, _LEAST_ROWS = 40, 10
+
+MAIN_KEYS: list[BindingType] = [
+    Binding("escape", "escape", id="main.escape", show=False),
+    Binding("ctrl+c", "control_c", id="main.copy-or-interrupt", show=False),
+    Binding("ctrl+d", "control_d", id="main.quit", show=False),
+    Binding("ctrl+z", "suspend", id="main.suspend", show=False),
+    Binding("tab", "tab", id="main.next-place", show=False),
+    Binding("shift+tab", "next_mode", id="main.next-mode", show=False),
+    Binding("ctrl+g", "edit", id="main.editor", show=False),
+    Binding("ctrl+o", "open", id="main.fold", show=False),
+    Binding("pageup", "page(-1)", id="main.page-up", show=False),
+    Binding("pagedown", "page(1)", id="main.page-down", show=False),
+    Binding("ctrl+home", "beginning", id="main.beginning", show=False),
+    Binding("ctrl+end,end", "follow", id="main.end", show=False),
+    Binding("alt+up", "step(-1)", id="main.previous-block", show=False),
+    Binding("alt+down", "step(1)", id="main.next-block", show=False),
+    Binding("ctrl+l", "repaint", id="main.repaint", show=False),
+    Binding("f1", "keys_help", id="main.keys", show=False),
+]
+
+
+class MainScreen(Screen[None], inherit_bindings=False):
+    """Arranges the widgets and says what the keys do that no widget takes for itself."""
+
+    DEFAULT_CSS = """
+    MainScreen {
+        layers: base popup;
+        background: transparent;
+        TranscriptView { height: 1fr; min-height: 0; }
+        &.tiny TranscriptView { display: none; }
+        &.tiny QueueStrip { display: none; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = MAIN_KEYS
+    AUTO_FOCUS = "PromptArea"
+
+    def __init__(self, front: McodeApp) -> None:
+        super().__init__()
+        self._front = front
+
+    @property
+    def _hands(self) -> Hands:
+        return self._front.hands
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield from self._front.widgets()
+
+    def on_mount(self) -> None:
+        """The first frame is about to be drawn."""
+        self._front.begin()
+
+    def on_resize(self, event: Resize) -> None:
+        """Too small a terminal shows the prompt, what waits, and the status alone."""
+        tiny = event.size.width < _LEAST_COLUMNS or event.size.height < _LEAST_ROWS
+        self.set_class(tiny, "tiny")
+        if tiny:
+            self._front.status.hint("too small for the transcript")
+
+    # Stage: what the approvals need
+
+    @property
+    def prompt_focused(self) -> bool:
+        """True while keys go to the prompt."""
+        return self.focused is self._front.prompt
+
+    def focus_panel(self) -> None:
+        """Keys go to the panel from now on."""
+        self.set_focus(self._front.panel)
+
+    def focus_prompt(self) -> None:
+        """Keys go to the prompt from now on."""
+        self.set_focus(self._front.prompt)
+
+    def to_prompt(self, keys: Sequence[Key]) -> None:
+        """Hand keys to the prompt, behind those that it has not looked at yet."""
+        self.focus_prompt()
+        for key in keys:
+            again = type(key)(key.key, key.character)
+            again.time = key.time
+            self._front.prompt.post_message(again)
+
+    def waiting_changed(self, first: Request | None, count: int) -> None:
+        """Something began to wait, or ceased to."""
+        self._front.activity.waiting(count)
+        if first is None:
+            self._front.notifier.show("")
+
+    def on_descendant_focus(self) -> None:
+        """A click has moved the focus: the state of what waits follows it."""
+        self._hands.focus_moved(self.focused)
+
+    # keys
+
+    def action_escape(self) -> None:
+        """Close the top-most thing, else interrupt."""
+        self._hands.escape()
+
+    def action_control_c(self) -> None:
+        """Copy, else interrupt, else clear, else quit at the second press."""
+        self._hands.control_c()
+
+    def action_control_d(self) -> None:
+        """Quit, on an empty draft."""
+        self._hands.control_d()
+
+    def action_suspend(self) -> None:
+        """Stop the job."""
+        self._front.action_suspend_process()
+
+    def action_tab(self) -> None:
+        """To what waits, else between transcript and prompt."""
+        self._hands.tab()
+
+    def action_next_mode(self) -> None:
+        """The next permission mode."""
+        self._hands.next_mode()
+
+    def action_edit(self) -> None:
+        """The draft in the user's editor."""
+        self._hands.edit()
+
+    def action_open(self) -> None:
+        """An approval in full, else fold or unfold a card."""
+        self._hands.open()
+
+    def action_page(self, by: int) -> None:
+        """Scroll the transcript."""
+        transcript: Widget = self._front.transcript
+        if by < 0:
+            transcript.scroll_page_up(animate=False)
+        else:
+            transcript.scroll_page_down(animate=False)
+
+    def action_beginning(self) -> None:
+        """To the first row of the transcript."""
+        self._front.transcript.scroll_home(animate=False)
+
+    def action_follow(self) -> None:
+        """To the last row, and follow."""
+        self._front.transcript.scroll_to_end()
+
+    def action_step(self, by: int) -> None:
+        """To the next or previous block."""
+        self._front.transcript.step(by)
+
+    def action_repaint(self) -> None:
+        """Draw everything anew."""
+        self._front.repaint()
+
+    def action_keys_help(self) -> None:
+        """The keys of this place."""
+        self._hands.keys_help()

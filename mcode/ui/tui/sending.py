@@ -1,0 +1,135 @@
+"""What becomes of an entered draft: a message, a command, or the user's own shell line."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from mcode.commands.registry import is_command
+from mcode.events import AssistantMessage, TextDelta, ToolStarted, TurnFinished, TurnStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from mcode.commands.host import CommandContext
+    from mcode.commands.registry import CommandResult
+    from mcode.events import Event
+    from mcode.ui.line.work import Work
+
+_ALONE = {
+    "!": "`!` stands before a shell command of your own, such as `!ls`. Nothing was sent.",
+    "/": "`/` begins a command; /help lists them. Nothing was sent.",
+}
+"""What is said of a sign that means nothing by itself."""
+
+
+class Sending:
+    """Sends what the user enters, and gives back what nothing came of."""
+
+    def __init__(
+        self,
+        context: Callable[[], CommandContext],
+        work: Work,
+        *,
+        show: Callable[[str, CommandResult], Awaitable[None]],
+        say: Callable[[str], None],
+        give_back: Callable[[str], None],
+        changed: Callable[[], None],
+    ) -> None:
+        """`show` answers a command; `give_back` puts a text into the draft; `changed`: `ahead` is another one."""
+        self._context = context
+        self._work = work
+        self._show = show
+        self._say = say
+        self._give_back = give_back
+        self._changed = changed
+        self.ready = asyncio.Event()
+        """Set once the session has begun; what is sent earlier waits for it."""
+        self.ahead = ""
+        """A message whose turn has not begun yet."""
+        self._turn: asyncio.Task[None] | None = None
+        self._shell: asyncio.Task[None] | None = None
+        self._turn_text = ""
+        self._came = False
+        """True once something came of the present turn."""
+
+    @property
+    def shell_runs(self) -> bool:
+        """True while the user's own shell command runs."""
+        return self._shell is not None and not self._shell.done()
+
+    def send(self, text: str) -> None:
+        """Send an entered draft on its way."""
+        alone = _ALONE.get(text.strip())
+        if alone is not None:
+            self._say(alone)
+        elif is_command(text):
+            self._work.begin(self._command(text))
+        elif text.startswith("!") and text[1:].strip():
+            self._shell = self._work.begin(self._run_shell(text[1:].strip()))
+        elif self.ahead or self._context().agent.busy:
+            self._work.begin(self._message(text))
+        else:
+            self.ahead = text
+            self._changed()
+            self._turn = self._work.begin(self._message(text))
+
+    def run(self, command: str) -> None:
+        """Run a command that a key stands for."""
+        self._work.begin(self._command(command))
+
+    def interrupt(self) -> bool:
+        """Stop what was sent last, also where its turn has not begun; False where nothing runs."""
+        agent = self._context().agent
+        if self.shell_runs and not agent.busy and self._shell is not None:
+            self._shell.cancel()
+            return True
+        if agent.interrupt():
+            return True
+        if self.ahead and self._turn is not None and not self.ready.is_set():
+            self._turn.cancel()
+            self._return_ahead()
+            return True
+        return False
+
+    def receive(self, event: Event) -> None:
+        """Follow the turn."""
+        match event:
+            case TurnStarted(text=text):
+                self._turn_text = text
+                self._came = False
+                if self.ahead:
+                    self.ahead = ""
+                    self._changed()
+            case TextDelta() | AssistantMessage() | ToolStarted():
+                self._came = True
+            case TurnFinished(reason=reason):
+                if self.ahead:
+                    self._return_ahead()
+                elif reason in {"interrupted", "error"} and not self._came and self._turn_text:
+                    self._give_back(self._turn_text)
+                self._turn_text = ""
+            case _:
+                pass
+
+    def _return_ahead(self) -> None:
+        text, self.ahead = self.ahead, ""
+        self._changed()
+        self._give_back(text)
+
+    async def _message(self, text: str) -> None:
+        await self.ready.wait()
+        reason = "error"
+        try:
+            reason = (await self._context().agent.submit(text)).reason
+        finally:
+            if self.ahead == text and reason in {"interrupted", "error"}:
+                self._return_ahead()
+
+    async def _run_shell(self, command: str) -> None:
+        await self.ready.wait()
+        await self._context().agent.shell(command)
+
+    async def _command(self, text: str) -> None:
+        context = self._context()
+        await self._show(text, await context.registry.run(text, context))
