@@ -75,6 +75,25 @@ LEAST_CONTRAST = 4.5
 """Of a coloured word on the theme's background; a colour that is fainter is moved towards black or white."""
 
 
+_JOINED = 2_000
+"""Combinations of styles that are remembered; what commands print can name any number."""
+
+_ON_OFF = {
+    1: Style(bold=True),
+    2: Style(dim=True),
+    3: Style(italic=True),
+    4: Style(underline=True),
+    7: Style(reverse=True),
+    22: Style(bold=False, dim=False),
+    23: Style(italic=False),
+    24: Style(underline=False),
+    27: Style(reverse=False),
+    39: Style(color="default"),
+    49: Style(bgcolor="default"),
+}
+"""SGR values that need no other."""
+
+
 @dataclass(slots=True, eq=False)
 class Look:
     """Styles and glyphs of one theme. A new one is made when the theme changes."""
@@ -85,6 +104,8 @@ class Look:
     dark: bool = True
     name: str = ""
     """Name of the theme."""
+    colour: bool = True
+    """False: the colours that a command printed are left out too."""
     _joined: dict[str, Style] = field(default_factory=dict[str, Style])
 
     def style(self, names: str) -> Style:
@@ -93,7 +114,12 @@ class Look:
         if found is None:
             found = Style.null()
             for name in names.split():
-                found += self.styles.get(name, Style.null())
+                if name.startswith("sgr:"):
+                    found += _printed(name.removeprefix("sgr:")) if self.colour else Style.null()
+                else:
+                    found += self.styles.get(name, Style.null())
+            if len(self._joined) >= _JOINED:
+                self._joined.clear()
             self._joined[names] = found
         return found
 
@@ -107,7 +133,31 @@ def look_for(theme: Theme, *, unicode: bool = True, colour: bool = True) -> Look
         if source is not None:
             style += _coloured(theme, source)
         styles[name] = style
-    return Look(styles, Glyphs() if unicode else ASCII, theme.dark, theme.name)
+    return Look(styles, Glyphs() if unicode else ASCII, theme.dark, theme.name, colour)
+
+
+def _printed(codes: str) -> Style:
+    """The style that a command asked for with SGR values, which `clean` has checked; `codes` has `;` between them."""
+    numbers = [int(code) for code in codes.split(";") if code.isdecimal()]
+    style = Style.null()
+    while numbers:
+        code = numbers.pop(0)
+        if code in {38, 48}:
+            count = {5: 2, 2: 4}.get(numbers[0] if numbers else -1, 0)
+            taken, numbers = numbers[:count], numbers[count:]
+            if len(taken) != count or not count:
+                break
+            name = f"color({taken[1]})" if count == 2 else "rgb({},{},{})".format(*taken[1:])
+            style += Style(color=name) if code == 38 else Style(bgcolor=name)
+        elif code == 0:
+            style = Style.null()
+        elif code in _ON_OFF:
+            style += _ON_OFF[code]
+        elif 30 <= code % 60 <= 37 and code < 100:
+            style += Style(color=f"color({code % 10 + (8 if code >= 90 else 0)})")
+        elif 40 <= code <= 47 or 100 <= code <= 107:
+            style += Style(bgcolor=f"color({code % 10 + (8 if code >= 100 else 0)})")
+    return style
 
 
 def _coloured(theme: Theme, source: str) -> Style:
