@@ -9,6 +9,7 @@ from mcode.builtins.edit import Edit
 from mcode.builtins.glob import Glob
 from mcode.builtins.grep import Grep
 from mcode.builtins.job_tools import TaskOutput, TaskStop
+from mcode.builtins.notebook_edit import NotebookEdit
 from mcode.builtins.read import Read
 from mcode.builtins.search import Searcher
 from mcode.builtins.todo_write import TodoWrite
@@ -29,7 +30,14 @@ def file_tools(files: FileState, keep_out: Callable[[Path], bool] | None = None)
     `keep_out` says which files must not show in what Glob and Grep find, such as those that a rule denies.
     """
     searcher = Searcher(keep_out=keep_out)
-    return (Read(files), Edit(files), Write(files), Glob(files, searcher), Grep(files, searcher))
+    return (
+        Read(files),
+        Edit(files),
+        Write(files),
+        Glob(files, searcher),
+        Grep(files, searcher),
+        NotebookEdit(files),
+    )
 
 
 def session_tools() -> tuple[Tool, ...]:

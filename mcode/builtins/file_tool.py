@@ -22,20 +22,25 @@ if TYPE_CHECKING:
 
 
 class FileTool(Tool):
-    """A tool on the file that `file_path` names."""
+    """A tool on the file that one of its arguments names."""
+
+    path_argument: str = "file_path"
+    description_file: str = ""
+    """Name of the file with the description, where it is not the tool's name in lower case."""
 
     def __init__(self, files: FileState) -> None:
         self.files = files
-        self.description = read_description(self.name.lower())
+        self.description = read_description(self.description_file or self.name.lower())
 
     @override
     def normalise(self, arguments: JsonObject, workspace: Workspace) -> JsonObject:
-        return {**arguments, "file_path": str(make_absolute(arguments["file_path"], workspace))}
+        name = self.path_argument
+        return {**arguments, name: str(make_absolute(arguments[name], workspace, name))}
 
     @override
     def access(self, arguments: JsonObject, workspace: Workspace) -> Access:
         del workspace
-        paths = self.files.targets.judge(Path(arguments["file_path"]))
+        paths = self.files.targets.judge(Path(arguments[self.path_argument]))
         return Access(writes=paths) if Effect.WRITES_FILES in self.effects else Access(reads=paths)
 
     @override
@@ -45,7 +50,7 @@ class FileTool(Tool):
         if Effect.WRITES_FILES not in self.effects:
             return None
         try:
-            target = resolve(Path(arguments["file_path"]))
+            target = resolve(Path(arguments[self.path_argument]))
             return never_read(target) if target.is_file() and not self.files.knows(target) else None
         except (McodeError, OSError):
             return None  # the call itself says it better
@@ -53,7 +58,7 @@ class FileTool(Tool):
     @override
     async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
         try:
-            return await self.work(Path(arguments["file_path"]), arguments, services)
+            return await self.work(Path(arguments[self.path_argument]), arguments, services)
         except McodeError as error:
             return failed(error)
 
@@ -63,4 +68,4 @@ class FileTool(Tool):
 
     def card_name(self, arguments: JsonObject, workspace: Workspace) -> str:
         """The file as a card names it."""
-        return shown(Path(arguments["file_path"]), workspace.start)
+        return shown(Path(arguments[self.path_argument]), workspace.start)
