@@ -65,3 +65,20 @@ def _texts(value: JsonValue) -> Iterator[str]:
         yield value
     for child in as_list(value) or (as_object(value) or {}).values():
         yield from _texts(child)
+
+
+def scrubber(entry: ServerEntry) -> Callable[[str], str]:
+    """Takes the entry's own secrets out of a text: its expanded address, and values that it holds or that it got."""
+    from mcode.masking import Masker  # many expressions to compile; only where something has failed
+
+    written_url = str(entry.written.get("url", ""))
+    values = (*entry.env.values(), *entry.headers.values())
+    words = (word for value in values for word in (value, value.rpartition(" ")[2]))
+    masker = Masker({}, keys=tuple(words))
+
+    def scrub(text: str) -> str:
+        if entry.url and entry.url != written_url:
+            text = text.replace(entry.url, written_url)
+        return masker.mask(text)
+
+    return scrub
