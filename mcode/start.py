@@ -17,9 +17,10 @@ from mcode.wiring.opening import Opening, open_session, which_session
 from mcode.wiring.workbench import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
     from typing import TextIO
 
+    from mcode.agent.agent import Agent
     from mcode.ui.line.look import Look
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
@@ -99,13 +100,12 @@ async def _headless(options: Options) -> int:
             raise
         finally:
             await agent.close("other")
-            await bench.endpoint.client.close()
+            await bench.close()
 
 
 async def _interactive(options: Options) -> int:
-    from mcode.commands.standard import standard_registry
+    from mcode.ui.choice import wants_screen
     from mcode.ui.line import prose
-    from mcode.ui.line.app import LineApp
     from mcode.ui.line.choosing import ListChooser
     from mcode.ui.line.look import look_for
 
@@ -119,25 +119,65 @@ async def _interactive(options: Options) -> int:
         opening, agent = await open_session(bench, opening, chooser)
         if agent is None:
             return _show_conversation(bench, opening.reference, look)
-        app = LineApp(
-            agent,
-            around=bench.surroundings(),
-            registry=standard_registry(),
-            open_agent=bench.open_agent,
-            look=look,
-            source=opening.source,
-            remarks=_remarks(bench),
-            first_message=options.prompt,
+        screen = wants_screen(
+            bench.environment,
+            plain=options.plain or options.no_decoration,
+            terminal=sys.stdin.isatty() and sys.stdout.isatty(),
         )
+        run = (_screen if screen else _lines)(options, bench, agent, opening, look)
         loop = asyncio.get_running_loop()
-        slow = [prose.preload] if bench.endpoint.guide else [prose.preload, _load_sdk]
+        slow = [] if bench.endpoint.guide else [_load_sdk]
+        if not screen:
+            slow.insert(0, prose.preload)
         loop.call_later(0.2, _preload, *slow)
         pruning = asyncio.create_task(bench.prune())
         try:
-            return await app.run()
+            return await run()
         finally:
             pruning.cancel()
-            await bench.endpoint.client.close()
+            await bench.close()
+
+
+def _lines(
+    options: Options, bench: Workbench, agent: Agent, opening: Opening, look: Look
+) -> Callable[[], Awaitable[int]]:
+    """The line front end, ready to run."""
+    from mcode.commands.standard import standard_registry
+    from mcode.ui.line.app import LineApp
+
+    app = LineApp(
+        agent,
+        around=bench.surroundings(),
+        registry=standard_registry(),
+        open_agent=bench.open_agent,
+        look=look,
+        source=opening.source,
+        remarks=_remarks(bench),
+        first_message=options.prompt,
+    )
+    return app.run
+
+
+def _screen(
+    options: Options, bench: Workbench, agent: Agent, opening: Opening, look: Look
+) -> Callable[[], Awaitable[int]]:
+    """The full screen, ready to run."""
+    from mcode.commands.standard import standard_registry
+    from mcode.ui.tui.app import McodeApp
+
+    app = McodeApp(
+        agent,
+        around=bench.surroundings(),
+        registry=standard_registry(),
+        open_agent=bench.open_agent,
+        manners=look,
+        environment=bench.environment,
+        source=opening.source,
+        remarks=_remarks(bench),
+        first_message=options.prompt,
+        theme=bench.settings.own.ui.theme,
+    )
+    return app.run_to_end
 
 
 def _preload(*loaders: Callable[[], None]) -> None:

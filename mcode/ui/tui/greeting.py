@@ -44,7 +44,7 @@ async def late_lines(context: CommandContext) -> list[str]:
     rows = [f"{head:<6}{text}" for head, text in _TRY]
     if earlier:
         rows.append(f"{'':<6}/resume         {plural(earlier, 'earlier session')} in this folder")
-    return [f"Ready. {resident_summary(context)}", "\n".join(rows)]
+    return [f"Ready. {resident_summary(context)}", "", *rows]
 
 
 def _short(directory: str, home: str) -> str:

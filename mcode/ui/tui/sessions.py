@@ -54,8 +54,7 @@ class Sessions:
     def begin(self) -> None:
         """Show the session that mcode was started with."""
         front = self._front
-        for line in early_lines(front.context(), self._remarks):
-            front.say(line)
+        front.say("\n".join(early_lines(front.context(), self._remarks)), "command")
         self._attach(self.agent, replay=self._source != "startup")
         front.work.begin(self._start(self.agent, self._source))
         if front.first_message:
@@ -124,8 +123,9 @@ class Sessions:
 
     async def _start(self, agent: Conversation, source: str) -> None:
         try:
-            for line in await late_lines(self._front.context()):
-                self._front.say(line)
+            lines = await late_lines(self._front.context())
+            if lines:
+                self._front.say("\n".join(lines), "command")
             await agent.start(source)
         finally:
             self._front.sending.ready.set()
