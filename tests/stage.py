@@ -100,10 +100,12 @@ async def stage(
     reference: str | None = None,
     environment: dict[str, str] | None = None,
     start: bool = True,
+    new_prefixes: int = 0,
 ) -> AsyncGenerator[Stage]:
     """Open a session in `directory`/project with a home in `directory`/home; closed when the block ends.
 
-    `settings` are the user's. Every request of the session is checked to extend the one before.
+    `settings` are the user's. Every request of the session is checked to extend the one before, but for
+    `new_prefixes` that are begun on purpose.
     """
     client = ScriptedClient(parse_script(script, "test"))
     bench = local_workbench(directory, client, settings=settings, options=options, environment=environment)
@@ -116,4 +118,4 @@ async def stage(
         yield opened
     finally:
         await agent.close("other")
-    check_prefixes(client.requests)
+    check_prefixes(client.requests, new_prefixes=new_prefixes)

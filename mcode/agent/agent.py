@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mcode.agent.meter import Meter
     from mcode.agent.replies import ModelCaller
     from mcode.agent.requests import RequestBuilder
+    from mcode.agent.rewinding import Rewinding
     from mcode.agent.turn import TurnLoop
     from mcode.builtins.jobs import Jobs
     from mcode.call import Outcome
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from mcode.permissions.decide import Policy
     from mcode.pipeline.ask import Desk
     from mcode.pipeline.hooks import HookRunner
+    from mcode.pipeline.programs import ProgramsControl
     from mcode.pipeline.run import Pipeline
     from mcode.session.store import OpenSession
     from mcode.tool import Workspace
@@ -61,6 +63,8 @@ class Parts:
     meter: Meter
     loop: TurnLoop
     jobs: Jobs
+    programs: ProgramsControl
+    rewinding: Rewinding
     notices: Sequence[Notice]
     """What the user is told when the session starts."""
     neighbours: Callable[[], Sequence[Notice]]
@@ -106,6 +110,8 @@ class Agent:
         self.builder = parts.builder
         self.meter = parts.meter
         self.jobs = parts.jobs
+        self.programs = parts.programs
+        self.rewinding = parts.rewinding
 
     @property
     def name(self) -> str:
@@ -189,7 +195,7 @@ class Agent:
     def interrupt(self) -> bool:
         """Stop the present turn; False where none runs. What is queued waits for the next message."""
         if self._task is None or self._task.done():
-            return False
+            return self.programs.interrupt()
         self._interrupted = True
         self._task.cancel()
         return True
@@ -278,18 +284,22 @@ class Agent:
 
     async def _run_turn(self, queued: _Queued) -> TurnFinished:
         turn, text = self._parts.conversation.turn + 1, queued.text
-        self._interrupted = False
+        self._interrupted = begun = False
         for notice in self._parts.neighbours():
             self.events.emit(notice)
         try:
             mentioned = await self._read_mentioned(text, turn) if queued.typed else []
             notes = self._preamble()
             content = [{"type": "text", "text": part} for part in (*notes, *mentioned, text)]
+            begun = True
             return await self._parts.loop.run(content, text, queued.shown)
         except asyncio.CancelledError:
             if not self._interrupted:
                 raise
-            return TurnFinished(turn, "interrupted")
+            finished = TurnFinished(turn, "interrupted")
+            if not begun:  # nothing of it is in the record: the front end gives the text back
+                self.events.emit(finished)
+            return finished
         except StorageError as error:
             self.events.emit(Notice(str(error), "error"))
             return self._fail(turn, str(error))

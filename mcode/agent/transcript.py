@@ -17,12 +17,22 @@ if TYPE_CHECKING:
 
 
 def transcript(records: Iterable[Record]) -> list[Event]:
-    """The events that first showed what the records hold, in their order. Calls left unfinished stay open."""
+    """The events that first showed what the records hold, in their order, but for what the user took back.
+
+    Calls left unfinished stay open."""
     events: list[Event] = []
     calls: dict[str, Call] = {}
     for record in records:
+        if record.type == "rewind" and record.body.get("reason") == "user":
+            events = _before_turn(events, int(record.body.get("turn", 0)))
         events += _events_of(record.type, record.body, calls)
     return events
+
+
+def _before_turn(events: list[Event], turn: int) -> list[Event]:
+    """What was shown before that turn began; the user took it back with all that followed."""
+    starts = (at for at, event in enumerate(events) if isinstance(event, TurnStarted) and event.turn >= turn)
+    return events[: next(starts, len(events))]
 
 
 def _events_of(kind: str, body: JsonObject, calls: dict[str, Call]) -> list[Event]:

@@ -128,6 +128,12 @@ class FileState:
         """The state as a small JSON object: the hash of each file by its path."""
         return {"files": dict(self._hashes)}
 
+    def forget(self) -> None:
+        """The session has seen nothing, as where the model no longer knows what it has read."""
+        self._hashes.clear()
+        self._contents.clear()
+        self._cached = 0
+
     def restore(self, state: JsonObject) -> None:
         """Take over what `remembered` gave in an earlier run of the session. Foreign shapes are passed over."""
         files = state.get("files")

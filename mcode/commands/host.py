@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
     from pathlib import Path
 
-    from mcode.builtins.jobs import Jobs
     from mcode.agent.rewinding import Rewinding
+    from mcode.builtins.jobs import Jobs
     from mcode.call import Outcome
     from mcode.commands.registry import Registry
     from mcode.config.memory import MemoryFile
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.masking import Masker
     from mcode.permissions.decide import Policy
+    from mcode.pipeline.programs import ProgramsControl
     from mcode.session.store import SessionInfo
     from mcode.tool import Tool, Workspace
 
@@ -111,6 +112,11 @@ class Session(Protocol):
     @property
     def journal(self) -> JournalFile: ...
 
+    @property
+    def directory(self) -> Path:
+        """For side files of the session."""
+        ...
+
 
 class Conversation(Protocol):
     """The agent, as commands and front ends use it."""
@@ -148,6 +154,9 @@ class Conversation(Protocol):
     def rewinding(self) -> Rewinding:
         """The way back to the moment before a message."""
         ...
+
+    @property
+    def programs(self) -> ProgramsControl: ...
 
     @property
     def name(self) -> str:

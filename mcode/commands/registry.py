@@ -33,6 +33,13 @@ class Quit:
 
 
 @dataclass(frozen=True, slots=True)
+class Redraw:
+    """The conversation went back: show it anew, and put a message that was taken back into the draft."""
+
+    draft: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CommandResult:
     """What a command answers."""
 
@@ -40,7 +47,7 @@ class CommandResult:
     """For people: plain lines, not yet cleaned for a terminal."""
     data: JsonValue = None
     """The same facts for inspectors, scripts and `--json`."""
-    action: OpenSession | Quit | None = None
+    action: OpenSession | Quit | Redraw | None = None
     """What the front end has to do next."""
     failed: bool = False
     """True where the command could not do what was asked; the text says why."""

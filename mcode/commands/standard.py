@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mcode.commands.config import CONFIG
 from mcode.commands.context import CONTEXT
+from mcode.commands.diff import DIFF
 from mcode.commands.export import EXPORT
 from mcode.commands.help import HELP
 from mcode.commands.hooks import HOOKS
@@ -13,6 +14,7 @@ from mcode.commands.model import MODEL
 from mcode.commands.permissions import PERMISSIONS
 from mcode.commands.quit import QUIT
 from mcode.commands.registry import Registry
+from mcode.commands.rewind import REWIND
 from mcode.commands.session import CLEAR, RENAME, RESUME
 from mcode.commands.status import STATUS
 from mcode.commands.tasks import TASKS
@@ -37,6 +39,8 @@ def standard_registry() -> Registry:
             CLEAR,
             RESUME,
             RENAME,
+            REWIND,
+            DIFF,
             EXPORT,
             QUIT,
         )

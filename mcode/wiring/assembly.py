@@ -43,6 +43,8 @@ from mcode.wiring.endpoint import GUIDE
 from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
 from mcode.wiring.programs import SessionPrograms
+from mcode.wiring.rewinding import make_rewinding
+from mcode.wiring.servers import SessionServers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,12 +88,16 @@ class Assembly:
         self._catalog = Catalog(self._make_tools())
         self._catalogue = SessionCatalogue(bench, self._conversation, self._catalog, self._policy)
         self._opening += self._catalogue.notices
+        self._servers = SessionServers.join(bench, self._catalog, self._events)
+        self._catalogue.join_servers(bench.pool)
         self._hooks = self._make_hooks()
         self._desk = Desk(self._events)
-        self._programs = SessionPrograms(bench, session, self._events, self._desk)
+        self._programs = SessionPrograms(bench, session, self._conversation, self._catalogue, self._desk)
         self._verdicts = VerdictLog(bench.places.logs / "verdicts.jsonl", bench.masker, session=session.id)
-        self._pipeline = self._make_pipeline()
-        self._opening += self._programs.join(self._catalog, self._policy, self._pipeline)
+        self._pipeline = self._servers.pipeline = self._make_pipeline()
+        self._opening += self._programs.join(
+            self._policy, self._pipeline, self._events, lambda reason: self.agent.builder.begin_anew(reason)
+        )
         self._read: list[Path] = []
         self._events.subscribe(self._note_ended)
         self.agent = self._make_agent()
@@ -219,6 +225,10 @@ class Assembly:
             meter=meter,
             loop=loop,
             jobs=self._jobs.jobs,
+            programs=self._programs,
+            rewinding=make_rewinding(
+                self._session, conversation, self._file_state, bench.places.state / "pending"
+            ),
             notices=(*bench.notices(self._session.id, self._policy.problems), *self._opening),
             neighbours=lambda: bench.neighbours(self._session.id),
             prepare=self._prepare,
@@ -284,12 +294,14 @@ class Assembly:
     async def _prepare(self) -> None:
         """Compile the rules' path patterns, and remove temporaries that a killed run has left."""
         self._bench.server_trust.begin(self._desk, self._events)
+        self._servers.start()
         await asyncio.to_thread(self._policy.prepare)
         await self._file_state.remove_leftovers()
         self._catalogue.start()
 
     async def _shut_down(self) -> None:
         await self._bench.server_trust.end()
+        self._servers.close()
         self._catalogue.close()
         await self._jobs.close()
         await self._programs.close()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.commands.host import CommandContext
-from mcode.commands.registry import OpenSession, Quit
+from mcode.commands.registry import OpenSession, Quit, Redraw
 from mcode.errors import McodeError
 from mcode.events import TurnFinished
 from mcode.text import Kind, clean
@@ -275,6 +275,8 @@ class LineApp:
                 self.quit()
             case OpenSession(source=source, reference=reference):
                 await self._switch(source, reference)
+            case Redraw(draft=draft):
+                self.hands.give_back(draft)
             case None:
                 pass
 

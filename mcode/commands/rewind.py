@@ -1,0 +1,121 @@
+"""/rewind: going back to the moment before a message of the user's."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from mcode.commands.registry import Arguments, Command, CommandResult, Redraw
+from mcode.commands.tables import plural, table
+from mcode.errors import UsageError
+from mcode.session.rewind import Fate
+
+if TYPE_CHECKING:
+    from mcode.agent.rewinding import Checkpoint, Rewound
+    from mcode.commands.host import CommandContext
+    from mcode.jsontext import JsonObject
+    from mcode.session.rewind import FileResult
+
+USAGE = "/rewind [NUMBER [both|conversation|files] | undo]"
+_WHAT = {"both": (True, True), "conversation": (False, True), "files": (True, False)}
+"""Whether files and conversation go back."""
+_LISTED = 30
+
+
+async def _rewind(context: CommandContext, arguments: Arguments) -> CommandResult:
+    words = arguments.at_most(2, USAGE)
+    if len(words) == 0:
+        return await _listing(context)
+    if context.agent.busy:
+        raise UsageError(
+            "/rewind changes what a running turn builds on; nothing was done. Interrupt the turn first."
+        )
+    if words[0] == "undo":
+        done = await context.agent.rewinding.undo_rewind()
+        return CommandResult(_told(done, "The files are as before the last rewind."), _as_object(done))
+    what = words[1] if len(words) > 1 else "both"
+    if not words[0].isdecimal() or what not in _WHAT:
+        raise UsageError(f"`/rewind {arguments.rest}` is not understood; nothing was changed. Usage: {USAGE}")
+    files, conversation = _WHAT[what]
+    done = await context.agent.rewinding.rewind(int(words[0]), files=files, conversation=conversation)
+    heading = (
+        f"Back to the moment before message {words[0]}; the message is in your draft."
+        if conversation
+        else f"The conversation stays; files are back to the moment before message {words[0]}."
+    )
+    action = Redraw(done.draft) if conversation else None
+    return CommandResult(_told(done, heading), _as_object(done), action)
+
+
+async def _listing(context: CommandContext) -> CommandResult:
+    rewinding = context.agent.rewinding
+    points = rewinding.checkpoints()
+    if not points:
+        return CommandResult("No message has been sent yet, so there is nothing to go back to.", [])
+    counts = await asyncio.to_thread(lambda: [len(rewinding.changes_since(point.turn)) for point in points])
+    data = [
+        {"turn": point.turn, "text": point.text, "time": point.time, "files_changed_since": count}
+        for point, count in zip(points, counts, strict=True)
+    ]
+    shown = list(zip(points, counts, strict=True))[-_LISTED:]
+    rows = [(str(point.turn), _first_line(point), _since(count)) for point, count in reversed(shown)]
+    lines = [
+        "Messages that you can go back to, the last one first",
+        table(rows, right=frozenset({0})),
+        f"{USAGE}: the moment before that message. Without a word behind the number both go back.",
+        "Files are put back only where they still are as mcode left them; what shell commands did stays.",
+    ]
+    return CommandResult("\n".join(lines), data)
+
+
+def _first_line(point: Checkpoint) -> str:
+    line = point.text.strip().splitlines()[0] if point.text.strip() else "(nothing)"
+    return line if len(line) <= 50 else line[:49] + "~"
+
+
+def _since(count: int) -> str:
+    return f"{plural(count, 'file')} changed since" if count else "no file changed since"
+
+
+def _told(done: Rewound, heading: str) -> str:
+    lines = [heading]
+    lines += [_file_line(result) for result in done.files]
+    if not done.files:
+        lines.append("  No file had to be put back.")
+    if done.shell_commands:
+        lines.append(
+            f"  {plural(done.shell_commands, 'shell command')} ran since then; what they changed is not undone."
+        )
+    return "\n".join(lines)
+
+
+def _file_line(result: FileResult) -> str:
+    if result.fate is not Fate.KEPT:
+        return f"  {result.fate}: {result.path}"
+    copy = f" Its old version is in {result.copy}." if result.copy else ""
+    return f"  kept as it is: {result.path}: {result.reason}.{copy}"
+
+
+def _as_object(done: Rewound) -> JsonObject:
+    return {
+        "files": [
+            {
+                "path": result.path,
+                "fate": str(result.fate),
+                "reason": result.reason,
+                "copy": str(result.copy) if result.copy else None,
+            }
+            for result in done.files
+        ],
+        "shell_commands": done.shell_commands,
+        "draft": done.draft,
+    }
+
+
+REWIND = Command(
+    "rewind",
+    "go back to the moment before a message: conversation, files, or both",
+    _rewind,
+    "[N [both|conversation|files] | undo]",
+    aliases=("undo",),
+)

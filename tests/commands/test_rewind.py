@@ -1,0 +1,111 @@
+"""/rewind and /diff in a whole session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.commands.registry import Redraw
+from mcode.events import TurnStarted
+from tests.commands.typing import typed
+from tests.stage import stage, turns, use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ALLOWED = {"permissions": {"allow": ["Write", "Edit", "Bash(true)"]}}
+
+TWO_TURNS = turns(
+    use("Write", "w1", file_path="a.txt", content="one\n"),
+    "Written.",
+    [
+        use("Write", "w2", file_path="a.txt", content="two\n"),
+        use("Write", "w3", file_path="b.txt", content="more\n"),
+        use("Bash", "b1", command="true"),
+    ],
+    "Changed.",
+    "Anew.",
+)
+
+
+async def test_both_go_back_and_the_message_returns_to_the_draft(tmp_path: Path) -> None:
+    async with stage(tmp_path, TWO_TURNS, settings=ALLOWED, new_prefixes=1) as session:
+        await session.say("write it")
+        await session.say("change it")
+        result = await typed(session, "/rewind 2")
+        assert not result.failed
+        assert result.action == Redraw("change it")
+        assert (session.project / "a.txt").read_text() == "one\n"
+        assert not (session.project / "b.txt").exists()
+        assert "1 shell command ran since then; what they changed is not undone" in result.text
+        shown = [event.text for event in session.agent.transcript() if isinstance(event, TurnStarted)]
+        assert shown == ["write it"]
+        await session.say("something else")
+        sent = str(session.client.requests[-1]["messages"])
+        assert "write it" in sent
+        assert "change it" not in sent
+
+
+async def test_files_alone_go_back_and_come_again_by_undo(tmp_path: Path) -> None:
+    async with stage(tmp_path, TWO_TURNS, settings=ALLOWED) as session:
+        await session.say("write it")
+        await session.say("change it")
+        result = await typed(session, "/rewind 1 files")
+        assert result.action is None
+        assert not (session.project / "a.txt").exists()
+        assert not (await typed(session, "/rewind undo")).failed
+        assert (session.project / "a.txt").read_text() == "two\n"
+        assert (session.project / "b.txt").read_text() == "more\n"
+
+
+async def test_the_conversation_alone_goes_back_and_files_must_be_read_again(tmp_path: Path) -> None:
+    script = turns(
+        use("Write", "w1", file_path="a.txt", content="one\n"),
+        "Written.",
+        use("Edit", "e1", file_path="a.txt", old_string="one", new_string="two"),
+        "Refused.",
+    )
+    async with stage(tmp_path, script, settings=ALLOWED, new_prefixes=1) as session:
+        await session.say("write it")
+        await typed(session, "/rewind 1 conversation")
+        assert (session.project / "a.txt").read_text() == "one\n"
+        await session.say("edit it")
+        assert "has not been read" in session.result().text
+
+
+async def test_what_the_user_changed_is_kept_and_named(tmp_path: Path) -> None:
+    async with stage(tmp_path, TWO_TURNS, settings=ALLOWED, new_prefixes=1) as session:
+        await session.say("write it")
+        await session.say("change it")
+        (session.project / "a.txt").write_text("the user's\n")
+        result = await typed(session, "/rewind 2")
+        assert (session.project / "a.txt").read_text() == "the user's\n"
+        assert "kept as it is" in result.text
+        copies = [file["copy"] for file in result.data["files"] if file["copy"]]
+        assert len(copies) == 1
+
+
+async def test_the_list_says_what_can_be_gone_back_to(tmp_path: Path) -> None:
+    async with stage(tmp_path, TWO_TURNS, settings=ALLOWED) as session:
+        assert "nothing to go back to" in (await typed(session, "/rewind")).text
+        await session.say("write it")
+        await session.say("change it")
+        listed = await typed(session, "/rewind")
+        assert [(row["turn"], row["files_changed_since"]) for row in listed.data] == [(1, 2), (2, 2)]
+        for wrong in ("/rewind 9", "/rewind soon", "/rewind 1 everything"):
+            refused = await typed(session, wrong)
+            assert refused.failed
+            assert "nothing was changed" in refused.text
+
+
+async def test_diff_shows_what_the_session_changed_against_the_beginning(tmp_path: Path) -> None:
+    async with stage(tmp_path, TWO_TURNS, settings=ALLOWED) as session:
+        assert "No file differs" in (await typed(session, "/diff")).text
+        await session.say("write it")
+        await session.say("change it")
+        result = await typed(session, "/diff")
+        assert "2 files changed" in result.text
+        assert "+two" in result.text
+        assert "+one" not in result.text
+        (session.project / "a.txt").unlink()
+        (session.project / "b.txt").unlink()
+        assert "No file differs" in (await typed(session, "/diff")).text
