@@ -63,8 +63,13 @@ class Definitions:
         """What the definition costs where it stands in a request (estimate)."""
         known = self._sizes.get(tool.name)
         if known is None or known[0] is not tool:
-            known = self._sizes[tool.name] = (tool, count_definition(self.of(tool)))
+            known = self._sizes[tool.name] = (tool, self._measured(tool) or count_definition(self.of(tool)))
         return known[1]
+
+    def _measured(self, tool: Tool) -> int:
+        """What the tool's source has measured already, where no hint changes the definition; else 0."""
+        measured: object = getattr(tool, "tokens", 0)
+        return measured if isinstance(measured, int) and tool.name not in self._hints else 0
 
     def description(self, tool: Tool) -> str:
         """The description, or the user's clearer one."""

@@ -22,6 +22,7 @@ from mcode.session.store import SessionStore
 from mcode.wiring.assembly import Assembly, check_mode
 from mcode.wiring.endpoint import choose_endpoint
 from mcode.wiring.server_trust import ServerTrust, find_servers, trust_store
+from mcode.wiring.servers import open_servers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from mcode.config.trust import TrustStore
     from mcode.files import Holder
     from mcode.mcp.scopes import Gathered
+    from mcode.mcp.servers import Servers
     from mcode.session.store import OpenSession
     from mcode.wiring.endpoint import Endpoint
     from mcode.wiring.options import Options
@@ -57,6 +59,8 @@ class Workbench:
     servers: Gathered = field(init=False)
     """The servers that the files name, and which of them may run."""
     server_trust: ServerTrust = field(init=False)
+    pool: Servers = field(init=False)
+    """The servers themselves; they outlive a session."""
     _unsaid: tuple[str, ...] = field(init=False)
     _neighbours: set[str] = field(default_factory=set[str], init=False)
 
@@ -65,6 +69,7 @@ class Workbench:
         self.trust = trust_store(self)
         self.servers = find_servers(self)
         self.server_trust = ServerTrust(self.trust, self.masker, list(self.servers.asking))
+        self.pool = open_servers(self)
 
     async def open_agent(self, source: str, reference: str | None = None) -> Agent:
         """Open a session: `startup` or `clear` a new one, `resume` or `fork` an earlier one by id or name.
@@ -135,6 +140,13 @@ class Workbench:
         """What the choice of the endpoint has to say, the first time."""
         notices, self._unsaid = self._unsaid, ()
         return notices
+
+    async def close(self) -> None:
+        """End what outlives sessions: servers, and the connection to the endpoint."""
+        try:
+            await self.pool.close()
+        finally:
+            await self.endpoint.client.close()
 
     async def prune(self) -> None:
         """Remove sessions that are older than the settings keep them, in a thread."""

@@ -1,0 +1,266 @@
+"""All configured servers: their states, their tools, calls to them. Nothing here is ever fatal for a session."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mcode.call import FailureKind
+from mcode.mcp.adapt import ForeignTool
+from mcode.mcp.cache import CatalogueCache
+from mcode.mcp.connection import UnavailableError
+from mcode.mcp.elicitation import Asker
+from mcode.mcp.names import rivalry
+from mcode.mcp.restarts import Restarts
+from mcode.mcp.results import tool_result
+from mcode.mcp.server import Server
+from mcode.tool import ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from mcode.catalog.servers import ServerStatus
+    from mcode.jsontext import JsonObject, JsonValue
+    from mcode.mcp.adapt import Caller
+    from mcode.mcp.definitions import Definition
+    from mcode.mcp.entries import ServerEntry
+    from mcode.mcp.server import Surroundings
+    from mcode.tool import ToolServices
+
+AT_ONCE = 3
+"""Servers that are started at the same time in the background."""
+
+CLOSE_TIME = 3.0
+"""Seconds within which all servers are gone."""
+
+THREAD_FROM = 256 * 1024
+"""Characters of a result from which a thread makes text of it."""
+
+
+class Servers:
+    """Every server of a start; lives as long as mcode, beyond any one session."""
+
+    def __init__(self, entries: Sequence[ServerEntry], around: Surroundings) -> None:
+        self._around = around
+        self._cache = CatalogueCache(around.state / "cache" / "mcp")
+        self._servers: dict[str, Server] = {}
+        self._listeners: list[Callable[[str], None]] = []
+        self._changed = asyncio.Event()
+        self._starting: asyncio.Task[None] | None = None
+        self.check: Callable[[JsonObject, JsonValue], str] = lambda schema, value: ""
+        """Says what is wrong with a structured result under the schema that was promised."""
+        for entry in sorted(entries, key=lambda each: each.name):
+            refused = rivalry(entry.name, self._servers)
+            self._servers[entry.name] = self._make(entry, refused)
+
+    def __bool__(self) -> bool:
+        return bool(self._servers)
+
+    def load(self) -> None:
+        """Take from the cache what the servers offered the last time."""
+        for server in self._servers.values():
+            server.load()
+
+    def statuses(self) -> tuple[ServerStatus, ...]:
+        """All servers that are configured, in order of their names."""
+        return tuple(server.status() for server in self._servers.values())
+
+    def get(self, name: str) -> Server | None:
+        """One server by its name."""
+        return self._servers.get(name)
+
+    def tools(self, name: str, caller: Caller, output_limit: int) -> list[ForeignTool]:
+        """The tools of a server as a session has them."""
+        server = self._servers[name]
+        return [
+            ForeignTool(name, each, caller, always_load=server.entry.always_load, output_limit=output_limit)
+            for each in server.definitions
+        ]
+
+    def listen(self, callback: Callable[[str], None]) -> Callable[[], None]:
+        """Call `callback` with a server's name when its tools have changed; returns what ends it."""
+        self._listeners.append(callback)
+        return lambda: self._listeners.remove(callback)
+
+    def waiting(self) -> list[Server]:
+        """Those that are to be connected without waiting for a call."""
+        return [server for server in self._servers.values() if server.wants_connection and not server.queued]
+
+    def start(self) -> None:
+        """Begin to connect those that wait for it, a few at a time, in the background."""
+        waiting = self.waiting()
+        if not waiting:
+            return
+        for server in waiting:
+            server.queued = True
+        before = self._starting
+        self._starting = asyncio.create_task(self._start_in_turn(waiting, before))
+
+    async def settle(self, seconds: float) -> None:
+        """Connect what is to be connected, and wait, so long at most, until no server is connecting any more."""
+        self.start()
+        deadline = time.monotonic() + seconds
+        while any(status.state == "connecting" for status in self.statuses()):
+            self._changed.clear()
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return
+            try:
+                async with asyncio.timeout(left):
+                    await self._changed.wait()
+            except TimeoutError:
+                return
+
+    async def reconnect(self, name: str) -> str:
+        """End the server's connection, if there is one, and connect anew; returns a sentence on how it went."""
+        server = self._servers.get(name)
+        if server is None:
+            return f"There is no server called {name}."
+        if not server.usable:
+            status = server.status()
+            return f"{name} is not started: {status.state}{f', {status.error}' if status.error else ''}."
+        await server.connection.stop()
+        server.connection.restarts = Restarts()
+        server.connection.start()
+        await server.connection.settled()
+        status = server.status()
+        if status.state == "connected":
+            return f"{name} is connected and has {status.tools} tools."
+        return f"{name} could not be connected: {status.error or status.state}."
+
+    def log_path(self, name: str) -> Path | None:
+        """The file that keeps the server's standard error; None where it has none."""
+        server = self._servers.get(name)
+        return server.log.path if server is not None and server.entry.kind == "stdio" else None
+
+    def doubt(self, name: str, definition: Definition) -> str:
+        """Why permissions that were given earlier do not cover this definition; empty where they do."""
+        server = self._servers.get(name)
+        return server.pins.doubt(name, definition) if server is not None else ""
+
+    def approve(self, entry: ServerEntry) -> None:
+        """The user has approved a project's server: it may run from now on."""
+        server = self._servers.get(entry.name)
+        if server is None or server.entry.hash != entry.hash or not server.entry.needs_approval:
+            return
+        approved = replace(entry, needs_approval=False, why_unapproved="")
+        self._servers[entry.name] = self._make(approved, server.refused)
+        self._servers[entry.name].load()
+        self._tell_tools(entry.name)
+        self.start()
+
+    def _make(self, entry: ServerEntry, refused: str) -> Server:
+        return Server(entry, self._around, self._cache, self._tell_tools, self._tell_state, refused=refused)
+
+    def objection(self, name: str, definition: Definition) -> str | None:
+        """Why a call cannot succeed as things stand, before anybody is asked about it."""
+        server = self._servers[name]
+        status = server.status()
+        why = ""
+        if not server.usable:
+            why = f"is not available: {status.error or status.state}"
+        elif status.state == "failed" and server.connection.is_down:
+            why = f"is not available: {server.connection.why_failed}"
+        elif server.catalogue is not None and definition.name not in server.catalogue.lookup:
+            why = "no longer offers it"
+        if not why:
+            return None
+        return f"{definition.name} was not called: the MCP server {name} {why}. Nothing was done."
+
+    async def call(
+        self, name: str, definition: Definition, arguments: JsonObject, services: ToolServices
+    ) -> ToolResult:
+        """Call a tool, connecting its server where need be; a failure is a result."""
+        server = self._servers[name]
+        called = definition.name
+        try:
+            await server.connection.ready()
+            stale = self._stale(server, definition)
+            if stale is not None:
+                return stale
+            result = await server.connection.call(definition.own_name, arguments, Asker(name, services))
+        except TimeoutError:
+            limit = server.connection.limits
+            text = (
+                f"{called} gave no answer within its limit of {limit.call:g} s and was cancelled; it may have had "
+                f'effects. The server {name} stays connected. "timeout" in its entry raises the limit.'
+            )
+            return ToolResult(text, failure=FailureKind.TIMEOUT, summary="timed out")
+        except UnavailableError as error:
+            said = self._servers[name].around.mask(str(error))
+            text = f"{called} failed at the MCP server {name}: {said}"
+            return ToolResult(text, failure=FailureKind.TOOL_ERROR, summary="failed")
+        schema = definition.body["output_schema"]
+
+        def check(value: JsonValue) -> str:
+            return self.check(schema, value) if schema is not None else ""
+
+        if _is_large(result):
+            return await asyncio.to_thread(tool_result, result, services.spill_path, check)
+        return tool_result(result, services.spill_path, check)
+
+    async def accept(self, name: str, definitions: Sequence[Definition]) -> None:
+        """The user has let a call of these run: permissions may cover them as they are now."""
+        server = self._servers.get(name)
+        if server is not None and server.pins.accept(definitions):
+            await asyncio.to_thread(server.pins.save)
+
+    async def close(self) -> None:
+        """End all servers, side by side."""
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait({self._starting})
+        closing = [asyncio.ensure_future(server.connection.close()) for server in self._servers.values()]
+        if closing:
+            await asyncio.wait(closing, timeout=CLOSE_TIME + 1)
+        await asyncio.to_thread(self._cache.prune)
+
+    def _stale(self, server: Server, definition: Definition) -> ToolResult | None:
+        """A refusal where the tool is no longer what the caller was shown."""
+        catalogue = server.catalogue
+        current = catalogue.lookup.get(definition.name) if catalogue is not None else None
+        if current is not None and current.digest == definition.digest:
+            return None
+        if current is None:
+            why = f"the MCP server {server.name} no longer offers it"
+        else:
+            import json
+
+            now = json.dumps(current.body["input_schema"], ensure_ascii=False)[:4000]
+            why = (
+                f"the MCP server {server.name} has changed its definition since it was shown. Look at the new one "
+                f"and call it again.\n{current.shown_description}\nIts input schema: {now}"
+            )
+        text = f"{definition.name} was not called: {why}\nNothing was done."
+        return ToolResult(text, failure=FailureKind.TOOL_ERROR, summary="not called: it has changed")
+
+    async def _start_in_turn(self, waiting: Sequence[Server], before: asyncio.Task[None] | None) -> None:
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def start(server: Server) -> None:
+            async with places:
+                server.queued = False
+                server.connection.start()
+                await server.connection.settled()
+
+        if before is not None:
+            await asyncio.wait({before})
+        async with asyncio.TaskGroup() as group:
+            for server in sorted(waiting, key=lambda each: not each.entry.always_load):
+                group.create_task(start(server))
+
+    def _tell_tools(self, name: str) -> None:
+        for callback in tuple(self._listeners):
+            callback(name)
+
+    def _tell_state(self) -> None:
+        self._changed.set()
+
+
+def _is_large(result: JsonObject) -> bool:
+    parts = result.get("content") or ()
+    held = (part.get("text") or part.get("data") or part.get("resource") or "" for part in parts)
+    return sum(len(str(each)) for each in held) > THREAD_FROM

@@ -1,0 +1,114 @@
+"""MCP servers between the start and its sessions: they outlive a session, and each session gets their tools."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mcode.events import RequestStarted
+from mcode.mcp.server import Surroundings
+from mcode.mcp.servers import Servers
+from mcode.tool import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcode.catalog.catalog import Catalog
+    from mcode.events import Event, EventBus
+    from mcode.jsontext import JsonObject
+    from mcode.mcp.definitions import Definition
+    from mcode.pipeline.run import Pipeline
+    from mcode.tool import ToolResult, ToolServices
+    from mcode.wiring.workbench import Workbench
+
+AFTER_REQUEST = 0.3
+"""Seconds after the first request went out at which unknown servers are connected: it has the processor first."""
+
+AFTER_START = 1.5
+"""Seconds after a session began in a terminal, where the first request may be long in coming."""
+
+TOKENS_VARIABLE = "MAX_MCP_OUTPUT_TOKENS"
+
+
+def open_servers(bench: Workbench) -> Servers:
+    """The servers of a start, with what they offered the last time. Nothing is started yet."""
+    around = Surroundings(
+        start=bench.start,
+        environment=bench.environment,
+        state=bench.places.state,
+        logs=bench.places.logs,
+        mask=bench.masker.mask,
+        keys=bench.endpoint.secrets,
+        roots=lambda: (bench.start, *bench.settings.additional_directories),
+    )
+    servers = Servers(bench.servers.entries, around)
+    servers.load()
+    bench.server_trust.approved = servers.approve
+    return servers
+
+
+@dataclass(slots=True)
+class SessionServers:
+    """The servers' tools in one session's catalogue, and the session's calls to them."""
+
+    servers: Servers
+    catalog: Catalog
+    events: EventBus
+    interactive: bool
+    output_limit: int = Tool.output_limit
+    pipeline: Pipeline | None = None
+    """Knows which calls the user has seen; set as soon as it is made."""
+    _ends: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
+
+    @classmethod
+    def join(cls, bench: Workbench, catalog: Catalog, events: EventBus) -> SessionServers:
+        """Put the tools that are known into the catalogue, and keep them there as they change."""
+        asked = bench.environment.get(TOKENS_VARIABLE, "")
+        limit = int(asked) * 4 if asked.isdecimal() else Tool.output_limit
+        session = cls(bench.pool, catalog, events, bench.interactive, limit)
+        for status in bench.pool.statuses():
+            if status.tools:
+                session.refresh(status.name)
+        session._ends.append(bench.pool.listen(session.refresh))
+        return session
+
+    def refresh(self, name: str) -> None:
+        """Give the catalogue the tools of one server as they are now."""
+        self.catalog.replace_server(name, self.servers.tools(name, self, self.output_limit))
+
+    def start(self) -> None:
+        """Have servers that nothing is known of connected soon, and at once those that are always loaded."""
+        waiting = self.servers.waiting()
+        if not waiting:
+            return
+        if any(server.entry.always_load for server in waiting):
+            self.servers.start()
+            return
+        loop = asyncio.get_running_loop()
+        if self.interactive:
+            self._ends.append(loop.call_later(AFTER_START, self.servers.start).cancel)
+
+        def receive(event: Event) -> None:
+            if isinstance(event, RequestStarted):
+                self._ends.append(loop.call_later(AFTER_REQUEST, self.servers.start).cancel)
+
+        self._ends.append(self.events.subscribe(receive))
+
+    def close(self) -> None:
+        """Leave the servers to the next session."""
+        while self._ends:
+            self._ends.pop()()
+
+    def objection(self, server: str, definition: Definition) -> str | None:
+        return self.servers.objection(server, definition)
+
+    def doubt(self, server: str, definition: Definition) -> str:
+        return self.servers.doubt(server, definition)
+
+    async def call(
+        self, server: str, definition: Definition, arguments: JsonObject, services: ToolServices
+    ) -> ToolResult:
+        if self.pipeline is not None and services.call.id in self.pipeline.approved:
+            await self.servers.accept(server, [definition])
+        return await self.servers.call(server, definition, arguments, services)
