@@ -172,13 +172,17 @@ class Policy:
             or outside_is_blocked(subject, self._settings)
             or _typed_by_user(call, subject)
             or (not_in_plan(subject) if self._mode is Mode.PLAN else None)
-            or never_unasked(subject, must_ask)
+            or never_unasked(subject, must_ask or self._doubt(tool))
             or self._asked_by_rule(subject)
             or _hook_says(hook, Behavior.ASK, hook_reason)
             or _hook_says(hook, Behavior.ALLOW, hook_reason)
             or self._permits(subject).judge(subject)
         )
         return self._without_asking(verdict) if verdict.behavior is Behavior.ASK else verdict
+
+    def _doubt(self, tool: Tool) -> str:
+        """Why no rule covers the tool as it is now; in bypassPermissions nothing hangs on rules."""
+        return "" if self._mode is Mode.BYPASS else tool.must_ask
 
     def _denied_by_rule(self, subject: Subject) -> Verdict | None:
         for rule in self._book.about(Behavior.DENY, subject):
