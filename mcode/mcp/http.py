@@ -13,17 +13,18 @@ from mcode.mcp.library import explain, innermost
 from mcode.mcp.server_facts import scrubber
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
     from types import TracebackType
 
-    from mcode.jsontext import JsonObject
     from mcode.mcp.entries import ServerEntry
-    from mcode.mcp.screen import Screen
     from mcode.mcp.tokens import TokenStore
 
 WAITING = 64
 """Messages that wait between the server and the library; then the server waits."""
+
+PROBE = "server/discover"
+"""The first question of the newest protocol, which does not go over events alone."""
 
 SIGN_IN = "it wants you to sign in"
 
@@ -33,21 +34,17 @@ class HttpTransport:
     """Connects on entering, and leaves nothing open on leaving. Enter and leave it in one task."""
 
     entry: ServerEntry
-    screen: Screen
     start: Path
     """Where a helper for headers runs."""
     environment: Mapping[str, str]
     """What a helper for headers gets."""
     tokens: TokenStore | None = None
-    on_end: Callable[[], None] = lambda: None
-    """Told, once, when nothing more can come from the server."""
     fault: str = ""
     """Why the connection ended, where it was not mcode that ended it."""
     _guard: Guard | None = None
     _stack: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
     _pumps: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
     _streams: list[Any] = field(default_factory=list[Any])
-    _ended: bool = False
     _refused: bool = False
 
     @property
@@ -60,7 +57,8 @@ class HttpTransport:
         import anyio
 
         headers = await all_headers(self.entry, self.start, self.environment)
-        self._guard = Guard(self.entry.url, frozenset(name.lower() for name in headers), self._lose)
+        secret = frozenset(name.lower() for name in headers)
+        self._guard = Guard(self.entry.url, secret, self._lose, events_only=self.entry.kind == "sse")
         try:
             server_reads, server_writes = await self._open(self._guard, headers)
         except BaseException as error:
@@ -72,21 +70,20 @@ class HttpTransport:
         writing, outgoing = anyio.create_memory_object_stream[Any](WAITING)
         self._streams = [incoming, outgoing]
         self._pumps = [
-            asyncio.create_task(self._receive(server_reads, server_writes, incoming)),
-            asyncio.create_task(self._send(outgoing, server_writes)),
+            asyncio.create_task(self._receive(server_reads, incoming)),
+            asyncio.create_task(self._send(outgoing, server_writes, incoming)),
         ]
         return reading, writing
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._ended = True
+    ) -> bool | None:
         for pump in self._pumps:
             pump.cancel()
         await asyncio.gather(*self._pumps, return_exceptions=True)
         for stream in self._streams:
             stream.close()
-        await self._stack.__aexit__(kind, error, trace)
+        return await self._stack.__aexit__(kind, error, trace)
 
     async def _open(self, guard: Guard, headers: dict[str, str]) -> tuple[Any, Any]:
         import httpx2
@@ -112,70 +109,50 @@ class HttpTransport:
         )
 
     def _lose(self, why: str) -> None:
+        """The connection is of no use any more: whoever reads from it comes to its end."""
         if not self.fault:
             self.fault = scrubber(self.entry)(why)
-        self._end()
+        for stream in self._streams[:1]:
+            stream.close()
 
-    def _end(self) -> None:
-        if not self._ended:
-            self._ended = True
-            self.on_end()
-
-    async def _receive(self, server_reads: Any, server_writes: Any, incoming: Any) -> None:
+    async def _receive(self, server_reads: Any, incoming: Any) -> None:
         import anyio
 
         try:
             async for message in server_reads:
-                if isinstance(message, Exception):
-                    self.screen.traffic.noise += 1
-                    continue
-                sifted = self.screen.incoming(_as_json(message))
-                if sifted.reply is not None:
-                    await server_writes.send(_as_message(sifted.reply, None))
-                if sifted.forward is not None:
-                    wrapped = _as_message(self._clean(sifted.forward), message.metadata)
-                    await incoming.send(wrapped)
+                self._clean(message)
+                await incoming.send(message)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass  # the library is gone
+            pass  # the library is gone, or the connection was lost
         finally:
             incoming.close()
-            self._end()
 
-    async def _send(self, outgoing: Any, server_writes: Any) -> None:
+    async def _send(self, outgoing: Any, server_writes: Any, incoming: Any) -> None:
         import anyio
 
         try:
             async for message in outgoing:
-                self.screen.outgoing(_as_json(message))
+                if self.entry.kind == "sse" and getattr(message.message, "method", "") == PROBE:
+                    await incoming.send(_unknown_method(message.message.id))
+                    continue
                 await server_writes.send(message)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             self._lose("it takes no more messages")
 
-    def _clean(self, message: JsonObject) -> JsonObject:
-        """The message without our secrets in an error's words; a refusal for want of a sign-in says so."""
-        error = message.get("error")
-        if not isinstance(error, dict):
-            return message
-        said = (
-            SIGN_IN if self.needs_sign_in else scrubber(self.entry)(str(message["error"].get("message", "")))
-        )
-        return {**message, "error": {**message["error"], "message": said}}
+    def _clean(self, item: Any) -> None:
+        """Take our secrets out of an error's words; a refusal for want of a sign-in says so."""
+        error = getattr(getattr(item, "message", None), "error", None)
+        if error is not None:
+            error.message = SIGN_IN if self.needs_sign_in else scrubber(self.entry)(error.message)
 
 
-def http_transport(
-    entry: ServerEntry,
-    screen: Screen,
-    on_end: Callable[[], None],
-    *,
-    start: Path,
-    environment: Mapping[str, str],
-    tokens: TokenStore | None = None,
-) -> HttpTransport:
-    """The transport of one connection to a server of kind `http` or `sse`.
+def _unknown_method(identifier: Any) -> Any:
+    """What a server of an older protocol says to the probe for the newest: it is not bothered with it."""
+    from mcp.shared.message import SessionMessage
+    from mcp_types import METHOD_NOT_FOUND, ErrorData, JSONRPCError
 
-    `environment` is what a child process may have. Without `tokens` nobody can be signed in.
-    """
-    return HttpTransport(entry, screen, start, environment, tokens, on_end)
+    error = ErrorData(code=METHOD_NOT_FOUND, message="an older protocol")
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=identifier, error=error))
 
 
 def _in_words(error: BaseException) -> str:
@@ -186,14 +163,3 @@ def _in_words(error: BaseException) -> str:
     if isinstance(cause, httpx2.HTTPStatusError):
         return status_text(cause.response.status_code)
     return explain(cause)
-
-
-def _as_json(message: Any) -> JsonObject:
-    return message.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
-
-
-def _as_message(value: JsonObject, metadata: Any) -> Any:
-    from mcp.shared.message import SessionMessage
-    from mcp_types import jsonrpc_message_adapter
-
-    return SessionMessage(jsonrpc_message_adapter.validate_python(value, by_name=False), metadata)

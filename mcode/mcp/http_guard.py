@@ -47,15 +47,14 @@ class Guard:
     """Lower-case names of headers that were configured for it."""
     on_fault: Callable[[str], None] = lambda _: None
     """Told that the connection is of no use any more, and why."""
-    retries: int = TRIES_AGAIN
+    events_only: bool = False
+    """Answers come on a stream of their own: a message that was not taken ends the library's writing for good."""
     needs_sign_in: bool = False
     """The server refused the last request for want of a sign-in."""
-    met: bool = False
-    """The server has answered something."""
     _inner: Any = field(init=False, default=None)
 
     async def __aenter__(self) -> Guard:
-        self._inner = _network(self.url, self.retries)
+        self._inner = _network(self.url)
         await self._inner.__aenter__()
         return self
 
@@ -79,7 +78,6 @@ class Guard:
         except httpx2.TransportError as error:
             return self._no_answer(request, error)
         if own:
-            self.met = True
             self._look_at(request, response)
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", ""):
@@ -121,8 +119,10 @@ class Guard:
     def _look_at(self, request: Any, response: Any) -> None:
         if response.status_code == 401:
             self.needs_sign_in = True
-        elif response.status_code < 400:
+        elif response.status_code < 400 and _is_message(request):
             self.needs_sign_in = False
+        if self.events_only and response.status_code >= 400:
+            self.on_fault(status_text(response.status_code))
         if response.status_code == 404 and SESSION in request.headers and request.method == "POST":
             self.on_fault("it no longer knows the session")
 
@@ -130,7 +130,7 @@ class Guard:
         import httpx2
 
         why = _what_failed(error)
-        if isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout)):
+        if self.events_only or isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout)):
             self.on_fault(why)
         if not _is_message(request):
             raise error
@@ -175,7 +175,12 @@ def same_origin(one: str, other: str) -> bool:
 
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine."""
-    return host in ("localhost", "127.0.0.1", "::1", "[::1]") or host.startswith("127.")
+    from ipaddress import ip_address
+
+    try:
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def host_of(url: str) -> str:
@@ -199,7 +204,7 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port or usual
 
 
-def _network(url: str, retries: int) -> Any:
+def _network(url: str) -> Any:
     """The library's own transport; the user's proxy is used but for this machine."""
     import socket
     from urllib.request import getproxies, proxy_bypass
@@ -209,7 +214,7 @@ def _network(url: str, retries: int) -> Any:
     host, scheme = host_of(url), urlsplit(url).scheme
     proxy = None if is_loopback(host) or proxy_bypass(host) else getproxies().get(scheme)
     return httpx2.AsyncHTTPTransport(
-        retries=retries,
+        retries=TRIES_AGAIN,
         proxy=proxy,
         socket_options=[(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)],
     )
