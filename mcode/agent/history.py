@@ -1,15 +1,16 @@
 """What the model is sent of the conversation, folded from the journal's records.
 
 The same fold serves a live session and a resumed one, record by record, so both send the same bytes. A record
-only ever appends to the messages, but for `rewind`, which begins a new prefix.
+only ever appends to the messages, but for `rewind`, `results_dropped` and `compaction`, which begin a new prefix.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from mcode.jsontext import JsonObject
 
@@ -18,6 +19,14 @@ INTERRUPTED = "interrupted: no result was recorded; it may have had effects"
 
 NO_ANSWER = "(no answer)"
 """Stands where the model said nothing, so that roles alternate and no content is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Compacted:
+    """A conversation as it was before it was compacted."""
+
+    messages: list[JsonObject]
+    turn_starts: dict[int, tuple[int, int]]
 
 
 class History:
@@ -31,6 +40,8 @@ class History:
         """Where each turn's message begins: messages before it, and blocks before it in a message it joins."""
         self._regular = True
         """False once the records do not alternate, as where some were lost; then `normalise` has work to do."""
+        self._before: list[_Compacted] = []
+        """What stood before each compaction, for a rewind across it."""
         self.used_ids: set[str] = set()
         """Ids of all calls so far; a new call must not repeat one."""
 
@@ -51,6 +62,13 @@ class History:
                 self._take_result(body)
             case "rewind":
                 self._rewind(int(body.get("turn", 0)))
+            case "results_dropped":
+                self._close_results()
+                notes = cast("dict[str, str]", body.get("notes", {}))
+                self._messages = [without_results(message, notes) for message in self._messages]
+            case "compaction":
+                self._close_results()
+                self._compact(_blocks(body.get("content")), int(body.get("kept", 0)))
             case _:
                 pass
 
@@ -120,7 +138,25 @@ class History:
         results = [self._results.get(use) or _missing_result(use) for use in self._open_uses]
         return {"role": "user", "content": results}
 
+    def _compact(self, summary: list[JsonObject], kept: int) -> None:
+        """Begin with a summary; only the last `kept` messages stay, without thinking that was bound to the rest."""
+        cut = len(self._messages) - min(kept, len(self._messages))
+        self._before.append(_Compacted(self._messages, self._turn_starts))
+        recent = [without_thinking(message) for message in self._messages[cut:]]
+        joins = bool(recent) and recent[0]["role"] == "user"
+        head = [*summary, *recent[0]["content"]] if joins else summary
+        shift = 0 if joins else 1
+        self._messages = [{"role": "user", "content": head}, *recent[1 if joins else 0 :]]
+        self._turn_starts = {
+            turn: (before - cut + shift, blocks + (len(summary) if joins and before == cut else 0))
+            for turn, (before, blocks) in self._turn_starts.items()
+            if before >= cut
+        }
+
     def _rewind(self, turn: int) -> None:
+        while turn not in self._turn_starts and any(turn in each.turn_starts for each in self._before):
+            before = self._before.pop()
+            self._messages, self._turn_starts = list(before.messages), dict(before.turn_starts)
         start = self._turn_starts.get(turn)
         if start is None:
             return
@@ -132,6 +168,25 @@ class History:
         self._open_uses = []
         self._results = {}
         self._turn_starts = {number: at for number, at in self._turn_starts.items() if number < turn}
+
+
+def without_results(message: JsonObject, notes: Mapping[str, str]) -> JsonObject:
+    """A message in which a note stands for the content of each result whose use id is in `notes`."""
+    content = _blocks(message.get("content"))
+    if not any(block.get("tool_use_id") in notes for block in content):
+        return message
+    dropped = [
+        {**block, "content": notes[block["tool_use_id"]]} if block.get("tool_use_id") in notes else block
+        for block in content
+    ]
+    return {**message, "content": dropped}
+
+
+def without_thinking(message: JsonObject) -> JsonObject:
+    """A message without thinking: its signature holds only behind the very messages it was given for."""
+    content = _blocks(message.get("content"))
+    kept = [block for block in content if block.get("type") not in {"thinking", "redacted_thinking"}]
+    return message if len(kept) == len(content) else {**message, "content": kept or [_text(NO_ANSWER)]}
 
 
 def normalise(messages: Iterable[JsonObject]) -> tuple[JsonObject, ...]:
