@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from mcode.events import ApprovalRequested, ToolFinished
 from mcode.model.script import parse_script
 from mcode.model.scripted import ScriptedClient
-from tests.prefixes import check_prefixes
+from tests.prefixes import check_prefixes, check_reach
 from tools.local_session import local_workbench
 
 if TYPE_CHECKING:
@@ -118,4 +118,8 @@ async def stage(
         yield opened
     finally:
         await agent.close("other")
+        await bench.pool.close()
     check_prefixes(client.requests, new_prefixes=new_prefixes)
+    if not new_prefixes:
+        builder = agent.builder
+        check_reach(client.requests, [tool.name for tool in builder.deferred()], builder.shelf.way)

@@ -97,7 +97,7 @@ class ServerProcess:
             self._process = start_program(
                 argv, cwd, {**environment, MARK: self._family.mark}, (stdin_end, stdout_end, stderr_end), None
             )
-        except BaseException:
+        except (OSError, ValueError):
             for end in ends:
                 os.close(end)
             raise

@@ -305,6 +305,11 @@ class Connection:
             self._timer = None
 
     @property
+    def closed(self) -> bool:
+        """Ended for good."""
+        return self._closing
+
+    @property
     def is_down(self) -> bool:
         """Failed, and no restart is due so soon that a call would wait for it."""
         due = self.restart_at

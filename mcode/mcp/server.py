@@ -137,9 +137,10 @@ class Server:
         if entry.needs_approval:
             return "needs approval", entry.why_unapproved
         if live.state == "off":
-            if self.queued:
-                return "connecting", ""
-            return ("cached" if self.catalogue is not None else "off"), ""
+            if self.catalogue is not None and not self.queued:
+                return "cached", ""
+            # Nothing is known of it yet: it is connected as soon as its turn comes.
+            return ("off" if live.closed else "connecting"), ""
         return live.state, live.error
 
     def _line(self) -> str:
