@@ -188,6 +188,7 @@ class Deciding:
             return
         offer = self._offers[self._chosen]
         self._chosen = None
+        self._pressed.clear()
         if isinstance(request, QuestionAsked):
             self._answer(request, offer)
         elif offer.with_reason:

@@ -1,0 +1,154 @@
+"""The real screen over a whole session in this process, driven by Textual's pilot."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from textual.events import Key
+from textual.keys import _character_to_key
+
+from mcode.call import Call, Origin
+from mcode.commands.standard import standard_registry
+from mcode.events import ApprovalRequested, ApprovalResolved
+from mcode.permissions.decide import Behavior, Proposal, Verdict
+from mcode.tool import Preview
+from mcode.ui.line.look import Look
+from mcode.ui.tui.app import McodeApp
+from tests.stage import stage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+    from mcode.pipeline.ask import Answer
+    from tests.stage import Stage
+
+IDLE, ARM = 0.2, 0.15
+"""Shorter than a user's, so that a test need not wait as long."""
+
+RESTED = IDLE + 0.15
+COUNTS = RESTED + ARM + 0.05
+"""After these an approval has the focus, and its keys count."""
+
+
+@dataclass(slots=True)
+class Driven:
+    """A running screen."""
+
+    app: McodeApp
+    pilot: Pilot[int]
+    stage: Stage
+    answers: list[asyncio.Task[Answer]] = field(default_factory=list["asyncio.Task[Answer]"])
+
+    async def type(self, text: str) -> None:
+        """Type a text as fast as the terminal delivers it; a line end is Enter."""
+        for letter in text:
+            key = Key("enter", "\r") if letter == "\n" else Key(_character_to_key(letter), letter)
+            self.app.post_message(key)
+        await self.pilot.pause()
+        await self.pilot.pause(0.04 if text.endswith("\n") else 0)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def rest(self, seconds: float) -> None:
+        """Let time pass with the hands at rest."""
+        await self.pilot.pause(seconds)
+
+    async def until(self, met: Callable[[], bool], seconds: float = 10.0) -> None:
+        """Wait for something."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not met():
+            assert loop.time() < end, f"waited in vain:\n{self.shown}"
+            await self.pilot.pause(0.02)
+
+    @property
+    def rows(self) -> list[str]:
+        """What the screen shows, row by row."""
+        screen = self.app.screen
+        strips = screen._compositor.render_strips()
+        return [strip.text.rstrip() for strip in strips]
+
+    @property
+    def shown(self) -> str:
+        return "\n".join(self.rows)
+
+    @property
+    def draft(self) -> str:
+        return self.app.prompt.draft
+
+    @property
+    def focused(self) -> str:
+        """Class of the widget that has the focus."""
+        return type(self.app.focused).__name__
+
+    @property
+    def decided(self) -> list[str]:
+        """The choices that were made, withdrawals included."""
+        return [event.choice for event in self.stage.of(ApprovalResolved)]
+
+    async def ask(self, command: str, *, diff: str | None = None, rules: tuple[Proposal, ...] = ()) -> str:
+        """Have a call wait for the user; returns its approval's id."""
+        number = len(self.answers) + 1
+        call = Call(f"toolu_{number}", "Bash", {"command": command}, Origin.MODEL, turn=1)
+        verdict = Verdict(Behavior.ASK, "no rule allows it", proposals=rules)
+        preview = Preview(command.partition("\n")[0], body=command, diff=diff)
+        desk = self.stage.agent.desk
+        asked = desk.approve(call, preview, verdict, str(self.stage.agent.workspace.start))
+        self.answers.append(asyncio.create_task(asked))
+        await self.until(lambda: len(self.stage.of(ApprovalRequested)) >= number)
+        identifier = self.stage.of(ApprovalRequested)[-1].approval_id
+        waiting = self.app.deciding
+        await self.until(lambda: any(_id(each) == identifier for each in waiting.waiting))
+        return identifier
+
+
+def _id(request: Any) -> str:
+    return request.approval_id if isinstance(request, ApprovalRequested) else request.question_id
+
+
+@asynccontextmanager
+async def screen(
+    directory: Path,
+    script: dict[str, Any] | None = None,
+    *,
+    size: tuple[int, int] = (100, 30),
+    manners: Look | None = None,
+    settings: dict[str, Any] | None = None,
+    environment: dict[str, str] | None = None,
+    source: str = "startup",
+    reference: str | None = None,
+    first_message: str | None = None,
+) -> AsyncGenerator[Driven]:
+    """A session with a scripted model, and the screen on it."""
+    async with stage(
+        directory, script or {"turns": []}, settings=settings, source=source, reference=reference, start=False
+    ) as opened:
+        bench = opened.bench
+        app = McodeApp(
+            opened.agent,
+            around=bench.surroundings(),
+            registry=standard_registry(),
+            open_agent=bench.open_agent,
+            manners=manners or Look(idle=IDLE, arm=ARM),
+            environment={"LANG": "C.UTF-8", **(environment or {})},
+            source=source,
+            first_message=first_message,
+        )
+        try:
+            async with app.run_test(size=size) as pilot:
+                driven = Driven(app, pilot, opened)
+                await driven.until(app.sending.ready.is_set)
+                yield driven
+                for task in driven.answers:
+                    task.cancel()
+                await asyncio.gather(*driven.answers, return_exceptions=True)
+        finally:
+            app.pump.stop()
+            await app.sessions.finish("other")

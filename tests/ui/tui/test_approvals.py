@@ -1,0 +1,206 @@
+"""Approvals on the screen: scenarios 1 to 10 of the design. A key typed for the prompt never decides."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING
+
+from textual.events import Key, Paste
+
+from mcode.events import QueueChanged, ToolFinished, TurnFinished, TurnStarted
+from mcode.permissions.decide import Proposal
+from tests.stage import turns, use
+from tests.ui.tui.screen import COUNTS, RESTED, screen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.tui.screen import Driven
+
+SLEEP = turns(use("Bash", command="sleep 20"), "Done.")
+TYPED, ROUNDS = "yes please 1 2 y", 4
+ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 20)"]}}
+
+
+async def test_01_a_draft_that_is_being_typed_stays_a_draft_when_an_approval_arrives(tmp_path: Path) -> None:
+    async with screen(tmp_path, SLEEP, settings=ALLOW_SLEEP) as on:
+        await on.type("begin\n")
+        await on.until(lambda: on.stage.agent.busy)
+        await on.type("yes 1 a")
+        await on.ask("rm -r build")
+        await on.rest(COUNTS)
+        assert on.focused == "PromptArea"
+        await on.type(" y1\n")
+        await on.until(lambda: any(event.waiting for event in on.stage.of(QueueChanged)))
+        assert on.stage.of(QueueChanged)[-1].waiting == ("yes 1 a y1",)
+        assert not on.decided
+        assert len(on.app.deciding.waiting) == 1
+        on.stage.agent.take_back()
+
+
+async def test_02_enter_before_it_counts_does_nothing_and_a_letter_goes_back_to_the_prompt(
+    tmp_path: Path,
+) -> None:
+    async with screen(tmp_path) as on:
+        await on.ask("rm -r build")
+        await on.until(lambda: on.focused == "ApprovalPanel")
+        await on.press("enter", "y")
+        await on.until(lambda: on.draft == "y")
+        assert on.focused == "PromptArea"
+        assert not on.decided
+
+
+async def test_03_a_message_that_begins_with_a_digit_arrives_whole(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("Fixed.")) as on:
+        await on.ask("rm -r build")
+        await on.rest(COUNTS)
+        assert on.focused == "ApprovalPanel"
+        await on.type("1) fix the test\n")
+        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        assert on.stage.of(TurnStarted)[-1].text == "1) fix the test"
+        assert not on.decided
+
+
+async def test_04_a_number_and_enter_decide_once(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.ask("make")
+        await on.rest(COUNTS)
+        await on.press("1")
+        await on.until(lambda: "> 1  Allow once" in on.shown)
+        assert not on.decided
+        await on.press("enter")
+        await on.until(lambda: on.decided == ["once"])
+        assert on.focused == "PromptArea"
+        assert (await on.answers[0]).allowed
+
+
+async def test_05_a_denial_takes_a_reason_and_gives_the_draft_back_as_it_was(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.type("half a draft")
+        await on.press("left", "left")
+        caret = on.app.prompt.cursor_location
+        await on.ask("make")
+        await on.press("tab")
+        await on.rest(COUNTS)
+        await on.press("2", "enter")
+        await on.until(lambda: "why not?" in on.shown)
+        await on.type("not now\n")
+        await on.until(lambda: on.decided == ["deny"])
+        assert (await on.answers[0]).comment == "not now"
+        assert on.draft == "half a draft"
+        assert on.app.prompt.cursor_location == caret
+
+
+async def test_06_a_held_down_enter_decides_only_what_was_chosen(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.ask("make one")
+        await on.ask("make two")
+        await on.rest(COUNTS)
+        await on.press("1")
+        for _ in range(30):
+            await on.type("\n")
+        assert on.decided == ["once"]
+        assert len(on.app.deciding.waiting) == 1
+        await on.rest(COUNTS)
+        await on.press("enter")
+        assert on.decided == ["once"], "nothing is preselected"
+
+
+async def test_07_a_lasting_rule_opens_when_the_end_of_a_long_diff_has_been_seen(tmp_path: Path) -> None:
+    diff = "--- a\n+++ b\n@@ -0,0 +1,390 @@\n" + "".join(f"+line {at}\n" for at in range(1, 391))
+    rules = (Proposal("Edit(src/**)", "local", "Always allow edits under src/"),)
+    async with screen(tmp_path) as on:
+        await on.ask("edit", diff=diff, rules=rules)
+        await on.rest(COUNTS)
+        assert re.search(r"lines 1-\d+ of 39\d", on.shown)
+        await on.press("2")
+        assert "> 2" not in on.shown
+        for _ in range(60):
+            on.app.post_message(Key("pagedown", None))
+        await on.until(lambda: "line 390" in on.shown)
+        await on.press("2")
+        await on.until(lambda: "> 2  Always allow edits under src/" in on.shown)
+        assert "(scroll to the end first)" not in on.shown
+
+
+async def test_08_what_is_hidden_in_a_command_is_visible_in_its_order(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.ask("echo a\u202eb\x1b[2Jc\nrm -r x")
+        await on.until(lambda: "rm -r x" in on.shown)
+        line = next(row for row in on.rows if "echo a" in row)
+        assert line.index("a") < line.index("U+202E") < line.index("b")
+        assert "\x1b" not in line
+        assert "c" in line.partition("b")[2]
+
+
+async def test_10_an_interrupt_withdraws_what_waits_and_keeps_draft_and_queue(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns(use("Bash", command="rm -r build"), "Done.")) as on:
+        await on.type("begin\n")
+        await on.until(lambda: len(on.app.deciding.waiting) == 1)
+        await on.type("later\n")
+        await on.type("a draft")
+        await on.until(lambda: "queued 1" in on.shown)
+        await on.press("escape")
+        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.until(lambda: not on.app.panel.display)
+        assert on.decided == ["withdrawn"]
+        assert on.stage.of(ToolFinished)[-1].outcome.status == "cancelled"
+        assert on.draft == "a draft"
+        assert "queued 1:  later" in on.shown
+        on.stage.agent.take_back()
+
+
+async def test_escape_on_an_approval_goes_back_and_neither_denies_nor_interrupts(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.ask("make")
+        await on.rest(COUNTS)
+        await on.press("1", "escape")
+        assert on.focused == "PromptArea"
+        assert not on.decided
+        await on.rest(COUNTS)
+        assert on.focused == "PromptArea", "it does not take the focus again by itself"
+        await on.press("tab")
+        await on.until(lambda: on.focused == "ApprovalPanel")
+
+
+async def test_a_paste_never_decides(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.ask("make")
+        await on.rest(COUNTS)
+        on.app.post_message(Paste("1\n"))
+        await on.until(lambda: on.draft == "1\n")
+        assert not on.decided
+        assert on.focused == "PromptArea"
+
+
+async def test_a_withdrawn_approval_hands_a_half_typed_reason_to_the_draft(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.ask("make")
+        await on.rest(COUNTS)
+        await on.press("2", "enter")
+        await on.type("because")
+        on.answers[0].cancel()
+        await on.until(lambda: on.draft == "because")
+        assert on.decided == ["withdrawn"]
+
+
+async def test_p_13_typing_while_approvals_come_decides_nothing_and_loses_nothing(tmp_path: Path) -> None:
+    moments = random.Random(13)
+    async with screen(tmp_path, turns(*["Yes."] * ROUNDS)) as on:
+        for at in range(ROUNDS):
+            await _type_while_an_approval_comes(on, moments, f"make {at}")
+            await on.until(lambda: on.app.entered.count(TYPED) == len(on.answers))
+            assert not on.decided
+            await on.until(lambda: not on.stage.agent.busy)
+        assert len(on.app.deciding.waiting) == ROUNDS
+
+
+async def _type_while_an_approval_comes(on: Driven, moments: random.Random, command: str) -> None:
+    when = moments.randrange(len(TYPED))
+    for place, letter in enumerate(TYPED):
+        if place == when:
+            await on.ask(command)
+        await on.type(letter)
+        await on.rest(RESTED * moments.random() if moments.random() < 0.1 else 0.01)
+    await on.press("enter")
