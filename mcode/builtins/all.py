@@ -13,6 +13,7 @@ from mcode.builtins.notebook_edit import NotebookEdit
 from mcode.builtins.read import Read
 from mcode.builtins.search import Searcher
 from mcode.builtins.todo_write import TodoWrite
+from mcode.builtins.web_fetch import WebFetch
 from mcode.builtins.write import Write
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from mcode.builtins.file_state import FileState
     from mcode.builtins.jobs import Jobs
+    from mcode.call import Call
     from mcode.tool import Tool
 
 
@@ -48,3 +50,8 @@ def session_tools() -> tuple[Tool, ...]:
 def job_tools(jobs: Jobs) -> tuple[Tool, ...]:
     """The tools on background jobs."""
     return (TaskOutput(jobs), TaskStop(jobs))
+
+
+def web_tools(is_approved: Callable[[Call], bool], names_host: Callable[[str], bool]) -> tuple[Tool, ...]:
+    """The tools on the web; see `WebFetch` for the two questions."""
+    return (WebFetch(is_approved=is_approved, names_host=names_host),)
