@@ -45,6 +45,7 @@ from mcode.wiring.keep_rules import RuleKeeper
 from mcode.wiring.programs import SessionPrograms
 from mcode.wiring.rewinding import make_rewinding
 from mcode.wiring.servers import SessionServers
+from mcode.wiring.web import session_web_tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,6 +134,7 @@ class Assembly:
             *file_tools(self._file_state, lambda path: not policy.shows(path)),
             *session_tools(),
             *self._jobs.tools,
+            *session_web_tools(policy, pipeline),
             Bash(
                 lambda call: asked if call.id in pipeline().approved else unasked,
                 output_limit=settings.bash_output_max_chars,
