@@ -48,7 +48,8 @@ class RequestBuilder:
     ) -> None:
         """`on_refused_loading` keeps for later sessions that the endpoint does not take references."""
         self._conversation = conversation
-        self._shelf = shelf
+        self.shelf = shelf
+        """The session's tools, with where each sits."""
         self._policy = policy
         self._system = system
         self._extra = extra
@@ -95,7 +96,7 @@ class RequestBuilder:
         """Let the next request begin a prefix that is decided anew, as where the programs mode was switched."""
         prefix = self._conversation.prefix
         if prefix is not None:
-            self._shelf.placements.thaw()
+            self.shelf.placements.thaw()
             self._begin(replace(self._fresh(prefix.model, reason), system=prefix.system))
 
     def preview(self, model: str) -> Prefix:
@@ -105,21 +106,21 @@ class RequestBuilder:
 
     def definitions(self) -> tuple[JsonObject, ...]:
         """Definitions of the tools that the model sees from the start, sorted by name."""
-        resident = self._allowed(self._shelf.placements.resident())
-        return tuple(self._shelf.definitions.of(tool) for tool in resident)
+        resident = self._allowed(self.shelf.placements.resident())
+        return tuple(self.shelf.definitions.of(tool) for tool in resident)
 
     def deferred(self) -> tuple[Tool, ...]:
         """The tools that the model has to search for."""
-        return self._allowed(self._shelf.placements.deferred())
+        return self._allowed(self.shelf.placements.deferred())
 
     def _fresh(self, model: str, reason: str) -> Prefix:
-        program_only = self._allowed(self._shelf.placements.program_only())
+        program_only = self._allowed(self.shelf.placements.program_only())
         return Prefix(
             model=model,
             system=self._system(),
             tools=self.definitions(),
             reason=reason,
-            way=self._shelf.way,
+            way=self.shelf.way,
             program_only=tuple(tool.name for tool in program_only),
         )
 
@@ -134,7 +135,7 @@ class RequestBuilder:
             "program_only": list(prefix.program_only),
         }
         if prefix.reason != "model":
-            told = servers_now(self._shelf.servers.statuses(), self.deferred())
+            told = servers_now(self.shelf.servers.statuses(), self.deferred())
             body["servers"] = {name: each.as_object() for name, each in told.items()}
         self._conversation.append("prefix", body)
         begun = self._conversation.prefix or prefix
@@ -142,8 +143,8 @@ class RequestBuilder:
         return begun
 
     def _freeze(self, prefix: Prefix) -> None:
-        self._shelf.way = prefix.way
-        self._shelf.placements.freeze((str(tool["name"]) for tool in prefix.tools), prefix.program_only)
+        self.shelf.way = prefix.way
+        self.shelf.placements.freeze((str(tool["name"]) for tool in prefix.tools), prefix.program_only)
 
     def _body(self, prefix: Prefix, max_tokens: int) -> JsonObject:
         history = self._conversation.history.messages
@@ -181,7 +182,7 @@ class RequestBuilder:
         """Append what has changed of the servers since the model was told last; what was sent stays as it is."""
         if not any(tool["name"] == TOOL_SEARCH for tool in prefix.tools):
             return
-        statuses = self._shelf.servers.statuses()
+        statuses = self.shelf.servers.statuses()
         now = servers_now(statuses, self.deferred())
         connecting = {each.name for each in statuses if each.state == "connecting"}
         before = self._conversation.told
@@ -207,8 +208,8 @@ class RequestBuilder:
         self._note_refusal(replace(failure, subject=LOADING))
         self._on_refused_loading()
         way: LoadingWay = "call"
-        self._shelf.way = way
-        self._shelf.placements.thaw()
+        self.shelf.way = way
+        self.shelf.placements.thaw()
         anew = replace(self._fresh(prefix.model, "fallback"), system=prefix.system)
         return self._body(self._begin(anew), max_tokens)
 

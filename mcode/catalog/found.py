@@ -30,6 +30,9 @@ BUDGET = 4_000
 SHARE = 0.4
 """What a hit must score, as a share of the best one's score, to be loaded unasked."""
 
+WORTH_NAMING = 0.15
+"""What a hit must score, as a share of the best one's score, to be named at all."""
+
 NEAREST = 5
 """Hits that are named where nothing fits."""
 
@@ -207,8 +210,12 @@ class _Writer:
         names = dict.fromkeys(self.others)
         for finding in findings:
             hits = finding.hits[: NEAREST if finding.missed else len(finding.hits)]
-            if not any(hit.exact for hit, _ in hits):
-                names |= dict.fromkeys(tool.name for _, tool in hits)
+            if any(hit.exact for hit, _ in hits):
+                continue
+            least = WORTH_NAMING * hits[0][0].score if hits else 0.0
+            names |= dict.fromkeys(
+                tool.name for hit, tool in hits if hit.score >= least and self._is_deferred(tool)
+            )
         self.others = [name for name in names if name not in self._named][:RANKS]
         lines = [self._one_liner(name) for name in self.others]
         heading = (
@@ -217,6 +224,9 @@ class _Writer:
             else "The nearest; `select:NAME` loads one:"
         )
         return [heading, *lines] if lines else []
+
+    def _is_deferred(self, tool: Tool) -> bool:
+        return self._shelf.placed(tool).placement is Placement.DEFERRED
 
     def _one_liner(self, name: str) -> str:
         tool = self._shelf.catalog.find(name)
