@@ -9,6 +9,7 @@ from mcode.builtins.edit import Edit
 from mcode.builtins.glob import Glob
 from mcode.builtins.grep import Grep
 from mcode.builtins.job_tools import TaskOutput, TaskStop
+from mcode.builtins.memory_note import MemoryNote
 from mcode.builtins.notebook_edit import NotebookEdit
 from mcode.builtins.read import Read
 from mcode.builtins.search import Searcher
@@ -55,3 +56,8 @@ def job_tools(jobs: Jobs) -> tuple[Tool, ...]:
 def web_tools(is_approved: Callable[[Call], bool], names_host: Callable[[str], bool]) -> tuple[Tool, ...]:
     """The tools on the web; see `WebFetch` for the two questions."""
     return (WebFetch(is_approved=is_approved, names_host=names_host),)
+
+
+def memory_tools(files: FileState, user: Path) -> tuple[Tool, ...]:
+    """The tool on files of instructions; `user` is the directory of the user's own."""
+    return (MemoryNote(files, user),)

@@ -69,6 +69,7 @@ class Bash(Tool):
         "required": ["command"],
         "additionalProperties": False,
     }
+    input_examples: tuple[JsonObject, ...] = ({"command": "npm run dev", "run_in_background": True},)
 
     def __init__(
         self,

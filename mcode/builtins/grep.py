@@ -57,6 +57,7 @@ class Grep(SearchTool):
         "required": ["pattern"],
         "additionalProperties": False,
     }
+    input_examples: tuple[JsonObject, ...] = ({"pattern": "TODO", "glob": "*.py", "output_mode": "content"},)
 
     @override
     async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:

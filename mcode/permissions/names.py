@@ -12,6 +12,7 @@ ARGUMENTS: dict[str, frozenset[str]] = {
     "Edit": frozenset({"replace_all"}),
     "Write": frozenset(),
     "NotebookEdit": frozenset({"cell_id", "cell_type", "edit_mode"}),
+    "MemoryNote": frozenset({"scope"}),
     "Glob": frozenset(),
     "Grep": frozenset({"glob", "output_mode", "-i", "multiline", "type"}),
     "WebFetch": frozenset({"prompt"}),
@@ -22,6 +23,8 @@ ARGUMENTS: dict[str, frozenset[str]] = {
     "TaskCreate": frozenset(),
     "TaskUpdate": frozenset(),
     "TaskList": frozenset(),
+    "TaskOutput": frozenset({"block", "timeout"}),
+    "TaskStop": frozenset(),
     "AskUserQuestion": frozenset(),
     "ExitPlanMode": frozenset(),
     "ListMcpResourcesTool": frozenset({"server"}),
@@ -48,7 +51,7 @@ CONTENT: dict[str, frozenset[str]] = {
 }
 """What a call is about: tested by the tool's own kind of rule, never by `Tool(argument:value)`."""
 
-EDITING = frozenset({"Edit", "Write", "NotebookEdit"})
+EDITING = frozenset({"Edit", "Write", "NotebookEdit", "MemoryNote"})
 READING = frozenset({"Read", "Grep", "Glob"})
 FAMILIES: dict[str, frozenset[str]] = {"Edit": EDITING, "Read": READING}
 """A rule about `Edit` or `Read` speaks for all tools of the kind."""
