@@ -15,7 +15,7 @@ from mcode.agent.prompt import memory_text, system_prompt
 from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
 from mcode.agent.turn import TurnLoop
-from mcode.builtins.all import file_tools, session_tools
+from mcode.builtins.all import file_tools, memory_tools, session_tools
 from mcode.builtins.bash import Bash
 from mcode.builtins.file_state import FileState
 from mcode.catalog.catalog import Catalog
@@ -135,6 +135,7 @@ class Assembly:
             *session_tools(),
             *self._jobs.tools,
             *session_web_tools(policy, pipeline),
+            *memory_tools(self._file_state, self._bench.places.state),
             Bash(
                 lambda call: asked if call.id in pipeline().approved else unasked,
                 output_limit=settings.bash_output_max_chars,
