@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
+from mcode.commands.program_tables import size
 from mcode.commands.registry import Arguments, Command, CommandResult
-from mcode.commands.tables import dollars, percent, table, tokens
+from mcode.commands.tables import dollars, percent, plural, table, tokens
+from mcode.run_code.audit_read import read_audits
 
 if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
     from mcode.events import Ledger
+
+BYTES_A_TOKEN = 4
+"""Of results, for an estimate of what they would have cost."""
 
 _BAR = 30
 """Cells of a bar that stands for the whole window."""
@@ -18,10 +24,24 @@ _BAR = 30
 async def _context(context: CommandContext, arguments: Arguments) -> CommandResult:
     arguments.at_most(0, "/context")
     ledger = context.agent.ledger
+    programs = await asyncio.to_thread(read_audits, context.agent.session.directory)
+    kept_out = sum(program.kept_out for program in programs)
+    saved: dict[str, object] = {
+        "programs": len(programs),
+        "calls": sum(len(program.calls) for program in programs),
+        "kept_out": kept_out,
+    }
     if ledger is None:
         text = "No request has been sent in this session yet, so there is nothing in the window."
         return CommandResult(text, {"request": None})
-    return CommandResult(_text(ledger), _as_object(ledger))
+    text = _text(ledger)
+    if programs:
+        text += (
+            f"\n  kept out of the context by programs this session: {size(kept_out)} (about "
+            f"{tokens(kept_out // BYTES_A_TOKEN)} tokens, estimated); {plural(len(programs), 'program')} made "
+            f"{plural(sum(len(program.calls) for program in programs), 'call')}"
+        )
+    return CommandResult(text, {**_as_object(ledger), "programs": saved})
 
 
 def _text(ledger: Ledger) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from mcode import jsontext
 from mcode.errors import McodeError, UsageError
@@ -100,11 +100,17 @@ class Command:
     """More lines for `/help NAME`."""
 
 
+Kept: TypeAlias = "Callable[[CommandContext, str, Arguments], Awaitable[CommandResult | None]]"
+"""Runs what the user keeps under a name; None where there is nothing of that name."""
+
+
 class Registry:
     """All commands by name and alias."""
 
-    def __init__(self, commands: Iterable[Command]) -> None:
+    def __init__(self, commands: Iterable[Command], kept: Kept | None = None) -> None:
+        """`kept` answers for names that are no command: the user's own programs."""
         self._commands = tuple(commands)
+        self._kept = kept
         self._by_name: dict[str, Command] = {}
         for command in self._commands:
             for name in (command.name, *command.aliases):
@@ -132,11 +138,13 @@ class Registry:
         """
         name, rest = split_line(line)
         command = self.find(name)
-        if command is None:
-            return self._unknown(name)
         rest, as_json = _without_json_flag(rest)
         try:
-            result = await command.run(context, Arguments(rest))
+            if command is not None:
+                result = await command.run(context, Arguments(rest))
+            else:
+                own = await self._kept(context, name, Arguments(rest)) if self._kept is not None else None
+                result = own or self._unknown(name)
         except McodeError as error:
             result = CommandResult(str(error), {"error": str(error)}, failed=True)
         if as_json:

@@ -12,6 +12,7 @@ from mcode.commands.memory import MEMORY
 from mcode.commands.mode import MODE
 from mcode.commands.model import MODEL
 from mcode.commands.permissions import PERMISSIONS
+from mcode.commands.programs import PROGRAMS, run_kept
 from mcode.commands.quit import QUIT
 from mcode.commands.registry import Registry
 from mcode.commands.rewind import REWIND
@@ -28,6 +29,7 @@ def standard_registry() -> Registry:
             HELP,
             TOOLS,
             CONTEXT,
+            PROGRAMS,
             TASKS,
             PERMISSIONS,
             HOOKS,
@@ -43,5 +45,6 @@ def standard_registry() -> Registry:
             DIFF,
             EXPORT,
             QUIT,
-        )
+        ),
+        run_kept,
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from mcode.call import Call, CallSite
+    from collections.abc import Sequence
+
+    from mcode.call import Call, CallSite, Outcome
     from mcode.tool import Access
 
 
@@ -26,4 +28,41 @@ class Programs(Protocol):
 
     def stop(self, program: str, reason: str) -> bool:
         """End a program for the user; False where it does not run."""
+        ...
+
+
+class ProgramsControl(Protocol):
+    """The programs of a session, as front ends and commands use them."""
+
+    @property
+    def available(self) -> bool:
+        """False where there is no engine."""
+        ...
+
+    @property
+    def mode(self) -> str:
+        """`off`, `beside` or `first`."""
+        ...
+
+    def set_mode(self, mode: str) -> None:
+        """Switch; the next request begins a new prefix. Raises UsageError, StorageError."""
+        ...
+
+    async def run_kept(self, name: str, code: str, needs: Sequence[str]) -> Outcome:
+        """Run a program of the user's own as a call of run_code; `needs` are the tools it calls.
+
+        Raises UsageError where one of them is missing or no program can run now.
+        """
+        ...
+
+    def stop(self, program: str, reason: str) -> bool:
+        """End a running program; False where it does not run. `program`: id of its `run_code` call."""
+        ...
+
+    def cancel(self, call: str) -> bool:
+        """Cancel one call of the running program, which goes on; False where it does not run."""
+        ...
+
+    def interrupt(self) -> bool:
+        """Stop the program of the user's own that runs; False where none does."""
         ...

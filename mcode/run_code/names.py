@@ -47,9 +47,15 @@ class ProgramTool:
 class Toolbox:
     """The session's tools as programs know them, worked out anew only when they have changed."""
 
-    def __init__(self, tools: Callable[[], Iterable[Tool]], is_loaded: Callable[[Tool], bool]) -> None:
+    def __init__(
+        self,
+        tools: Callable[[], Iterable[Tool]],
+        is_loaded: Callable[[Tool], bool],
+        placement: Callable[[Tool], Placement],
+    ) -> None:
         self._tools = tools
         self._is_loaded = is_loaded
+        self._placement = placement
         self._seen: list[tuple[Tool, bool]] | None = None
         self._known: tuple[ProgramTool, ...] = ()
         self._names = b""
@@ -70,7 +76,7 @@ class Toolbox:
         return self._names
 
     def _loaded(self, tool: Tool) -> bool:
-        return tool.placement is not Placement.DEFERRED or self._is_loaded(tool)
+        return self._placement(tool) is not Placement.DEFERRED or self._is_loaded(tool)
 
 
 def program_tools(tools: Iterable[tuple[Tool, bool]]) -> tuple[ProgramTool, ...]:

@@ -44,7 +44,7 @@ class Runner:
             surroundings.invoke,
             surroundings.limits,
             KeptValues(surroundings.limits),
-            Toolbox(surroundings.tools, surroundings.is_loaded),
+            Toolbox(surroundings.tools, surroundings.is_loaded, surroundings.placement),
             surroundings.write_audit,
             surroundings.mask,
             surroundings.together,
@@ -79,10 +79,9 @@ class Runner:
         running.stop(Fault(Ending.STOPPED_BY_USER, reason))
         return True
 
-    def cancel_call(self, call: Call) -> bool:
+    def cancel_call(self, call: str) -> bool:
         """Cancel one call of a running program, which goes on; False where it does not run."""
-        running = self._running.get(call.parent or "")
-        return running is not None and running.bridge.cancel(call.id)
+        return any(running.bridge.cancel(call) for running in self._running.values())
 
     async def before_body(self, call: Call) -> None:
         """Wait until a call that may run is the next in its program's order; returns at once for all others."""

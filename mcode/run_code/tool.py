@@ -32,6 +32,10 @@ def _every_tool(tool: Tool) -> bool:
     return True
 
 
+def _own_placement(tool: Tool) -> Placement:
+    return tool.placement
+
+
 def _unmasked(text: str) -> str:
     return text
 
@@ -51,6 +55,8 @@ class Surroundings:
     """Takes secrets out of what the audit keeps."""
     is_loaded: Callable[[Tool], bool] = _every_tool
     """Of a deferred tool: whether the model has seen it, so that programs may call it."""
+    placement: Callable[[Tool], Placement] = _own_placement
+    """Where a tool sits in this session."""
     together: bool = False
     """True where the road awaits `before_preview` and `before_body`: calls with effects are then decided on
     side by side."""
@@ -66,7 +72,7 @@ class RunCode(Tool):
     def __init__(self, surroundings: Surroundings) -> None:
         self._surroundings = surroundings
         self._runner: Runner | None = None
-        self._description = ""
+        self._described: tuple[list[Tool], str] = ([], "")
         limits = surroundings.limits
         self.input_schema = {
             "type": "object",
@@ -86,14 +92,15 @@ class RunCode(Tool):
     @property
     @override
     def description(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] -- made at first use: signatures load slowly
-        """Fixed text, and a line for each tool that programs could call when this was first asked for."""
-        if not self._description:
+        """Fixed text, and a line for each tool that programs can call as things stand; the prefix keeps it."""
+        around = self._surroundings
+        tools = [tool for tool in around.tools() if around.placement(tool) is not Placement.DEFERRED]
+        if not self._described[1] or tools != self._described[0]:
             from mcode.run_code.description import describe
             from mcode.run_code.names import program_tools
 
-            tools = [tool for tool in self._surroundings.tools() if tool.placement is not Placement.DEFERRED]
-            self._description = describe(program_tools((tool, True) for tool in tools))
-        return self._description
+            self._described = tools, describe(program_tools((tool, True) for tool in tools))
+        return self._described[1]
 
     @property
     def runner(self) -> Runner:
@@ -117,7 +124,7 @@ class RunCode(Tool):
         """End a running program for the user; False where it does not run. `program`: id of its `run_code` call."""
         return self._runner is not None and self._runner.stop(program, reason)
 
-    def cancel_call(self, call: Call) -> bool:
+    def cancel_call(self, call: str) -> bool:
         """Cancel one call of a running program, which goes on; False where it does not run."""
         return self._runner is not None and self._runner.cancel_call(call)
 

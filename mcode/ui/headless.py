@@ -19,6 +19,7 @@ from mcode.events import (
     ToolStarted,
     TurnFinished,
 )
+from mcode.ui.nested import program_facts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -68,6 +69,10 @@ class _Tally:
     stop_reason: str | None = None
     """Why the model's last message ended, in the words of the protocol."""
     denials: list[JsonObject] = field(default_factory=list["JsonObject"])
+    programs: list[JsonObject] = field(default_factory=list["JsonObject"])
+    """Figures of the programs that ran."""
+    shown: set[str] = field(default_factory=set[str])
+    """Calls of programs whose use has gone out, and whose result has not."""
 
 
 class HeadlessFrontEnd:
@@ -170,6 +175,7 @@ class HeadlessFrontEnd:
                 "definitions_tokens": ledger.definitions if ledger else 0,
                 "results_tokens": ledger.results if ledger else 0,
                 "round_trips": finished.requests,
+                "programs": self._tally.programs,
                 "cost_known": totals.cost is not None,
             },
         }
@@ -194,6 +200,9 @@ class HeadlessFrontEnd:
             self._stream(event)
 
     def _note_outcome(self, outcome: Outcome) -> None:
+        program = program_facts(outcome)
+        if program is not None:
+            self._tally.programs.append(program)
         if outcome.status is Status.DENIED:
             call = outcome.call
             denial: JsonObject = {
@@ -209,9 +218,11 @@ class HeadlessFrontEnd:
         match event:
             case AssistantMessage(message=message, parent=parent):
                 self._line({"type": "assistant", "message": message, "parent_tool_use_id": parent})
-            case ToolStarted(call=call) if call.parent is not None:
-                self._line(_inner_use(call))
+            case ToolStarted(call=call):
+                self._show_inner(call)
             case ToolFinished(outcome=outcome):
+                self._show_inner(outcome.call)  # what was refused has never started
+                self._tally.shown.discard(outcome.call.id)
                 self._line(_tool_result(outcome))
                 if outcome.status is Status.DENIED:
                     self._line(_permission_denied(outcome))
@@ -233,6 +244,12 @@ class HeadlessFrontEnd:
                 self._line({"type": "system", "subtype": "status", "message": text, "severity": severity})
             case _:
                 pass
+
+    def _show_inner(self, call: Call) -> None:
+        """The use of a call that a program made; the model's own stand in its messages."""
+        if call.parent is not None and call.id not in self._tally.shown:
+            self._tally.shown.add(call.id)
+            self._line(_inner_use(call))
 
     def _pass_raw(self, event: JsonObject) -> None:
         self._line({"type": "stream_event", "event": event, "parent_tool_use_id": None})
@@ -310,6 +327,7 @@ def _permission_denied(outcome: Outcome) -> JsonObject:
         "subtype": "permission_denied",
         "tool_name": outcome.call.tool,
         "tool_use_id": outcome.call.id,
+        "parent_tool_use_id": outcome.call.parent,
         "message": outcome.text,
     }
 

@@ -12,7 +12,7 @@ from mcode.catalog.definitions import Definitions
 from mcode.catalog.finder import Finder
 from mcode.catalog.hints import read_hints
 from mcode.catalog.placement import CALL_TOOL, RUN_CODE, TOOL_SEARCH, PlacementRules
-from mcode.catalog.placement_settings import VARIABLE, read_catalogue_settings
+from mcode.catalog.placement_settings import PROGRAMS, VARIABLE, read_catalogue_settings
 from mcode.catalog.placements import Placements
 from mcode.catalog.seen import Seen
 from mcode.catalog.servers import NoServers, ServerFacts
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from mcode.agent.conversation import Conversation
     from mcode.catalog.catalog import Catalog
-    from mcode.catalog.placement import LoadingWay
+    from mcode.catalog.placement import LoadingWay, ProgramsMode
     from mcode.permissions.decide import Policy
     from mcode.wiring.workbench import Workbench
 
@@ -78,6 +78,18 @@ class SessionCatalogue:
         """What the user should know of settings and hints that could not be used."""
         problems = (*self._settings.problems, *self._hints.problems)
         return tuple(Notice(f"{problem}.", "warning") for problem in problems)
+
+    @property
+    def programs(self) -> ProgramsMode:
+        """Whether programs may be written, and whether what they can call is called by them alone."""
+        return self._settings.programs
+
+    def use_programs(self, mode: str) -> None:
+        """Switch the programs mode for this session; what is no mode changes nothing."""
+        for known in PROGRAMS:
+            if mode == known:
+                self._settings = replace(self._settings, programs=known)
+                self.shelf.placements.refresh()
 
     def join_servers(self, servers: ServerFacts) -> None:
         """Take in whoever keeps the MCP servers."""

@@ -3,51 +3,83 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import TYPE_CHECKING
 
-from mcode.events import Notice, TurnStarted
+from mcode.call import Call, Origin
+from mcode.catalog.placement_settings import PROGRAMS
+from mcode.errors import UsageError
+from mcode.events import Notice, TurnFinished, TurnStarted
 from mcode.run_code.audit_files import AuditFiles
 from mcode.run_code.library import find_library, why_missing
 from mcode.run_code.limits import limits_from
 from mcode.run_code.tool import RunCode, Surroundings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from mcode.call import Call, CallSite
-    from mcode.catalog.catalog import Catalog
+    from mcode.agent.conversation import Conversation
+    from mcode.call import CallSite, Outcome
     from mcode.events import Event, EventBus
     from mcode.permissions.decide import Policy
     from mcode.pipeline.ask import Desk
     from mcode.pipeline.run import Pipeline
     from mcode.session.store import OpenSession
     from mcode.tool import Access, Tool
+    from mcode.wiring.catalogue import SessionCatalogue
     from mcode.wiring.workbench import Workbench
 
 WARM_AFTER = 0.5
 """Seconds into a turn after which a worker is started ahead of its program, where somebody sits and waits."""
 
+RECORD = "programs"
+"""The journal's word for a switch of the programs mode."""
+
 
 class SessionPrograms:
     """What the road asks of running programs, and their beginning and end with the session."""
 
-    def __init__(self, bench: Workbench, session: OpenSession, events: EventBus, desk: Desk) -> None:
+    def __init__(
+        self,
+        bench: Workbench,
+        session: OpenSession,
+        conversation: Conversation,
+        catalogue: SessionCatalogue,
+        desk: Desk,
+    ) -> None:
         self._bench = bench
-        self._events = events
+        self._session = session
+        self._conversation = conversation
+        self._catalogue = catalogue
         self._desk = desk
         self._audits = AuditFiles(session.directory)
         self._warming: asyncio.TimerHandle | None = None
+        self._turn_runs = False
+        self._pipeline: Pipeline | None = None
+        self._begin_anew: Callable[[str], None] = _nothing_begins
+        self._own: asyncio.Task[Outcome] | None = None
+        """The program of the user's own that runs."""
         self.run_code: RunCode | None = None
         """None where there is no engine."""
 
-    def join(self, catalog: Catalog, policy: Policy, pipeline: Pipeline) -> Sequence[Notice]:
-        """Put run_code into the catalogue; returns what the user should be told."""
+    def join(
+        self, policy: Policy, pipeline: Pipeline, events: EventBus, begin_anew: Callable[[str], None]
+    ) -> Sequence[Notice]:
+        """Put run_code into the catalogue; returns what the user should be told.
+
+        `begin_anew` lets the next request begin a new prefix, for the reason that it gets.
+        """
         if find_library() is None:
             return (Notice(why_missing(), "warning"),)
+        shelf = self._catalogue.shelf
         limits, problems = limits_from(self._bench.settings.own.run_code)
 
         def visible() -> Iterator[Tool]:
-            return (tool for tool in catalog if policy.hides(tool.name) is None)
+            return (
+                tool
+                for tool in shelf.catalog
+                if policy.hides(tool.name) is None and not shelf.placed(tool).hidden
+            )
 
         self.run_code = RunCode(
             Surroundings(
@@ -56,12 +88,74 @@ class SessionPrograms:
                 limits=limits,
                 write_audit=self._audits.write,
                 mask=self._bench.masker.mask,
+                is_loaded=lambda tool: shelf.seen.is_loaded(tool.name),
+                placement=lambda tool: shelf.placed(tool).placement,
                 together=True,
             )
         )
-        catalog.add(self.run_code)
-        self._events.subscribe(self._receive)
+        self._pipeline, self._begin_anew = pipeline, begin_anew
+        shelf.catalog.add(self.run_code)
+        for record in reversed(self._session.journal.records):
+            if record.type == RECORD:
+                self._catalogue.use_programs(str(record.body.get("mode", "")))
+                break
+        events.subscribe(self._receive)
         return tuple(Notice(problem, "warning") for problem in problems)
+
+    @property
+    def available(self) -> bool:
+        return self.run_code is not None
+
+    @property
+    def mode(self) -> str:
+        return self._catalogue.programs if self.available else "off"
+
+    def set_mode(self, mode: str) -> None:
+        if mode not in PROGRAMS:
+            raise UsageError(
+                f"The programs mode is one of {', '.join(PROGRAMS)}, not {mode!r}. It stays {self.mode}."
+            )
+        if not self.available:
+            raise UsageError(f"{why_missing()} The programs mode stays off.")
+        if self._turn_runs:
+            raise UsageError(
+                f"A turn runs, and its requests must begin alike. The programs mode stays {self.mode}; switch it "
+                "when the turn has ended, or after Esc."
+            )
+        if mode == self.mode:
+            return
+        self._conversation.append(RECORD, {"mode": mode})
+        self._catalogue.use_programs(mode)
+        self._begin_anew("programs")
+
+    async def run_kept(self, name: str, code: str, needs: Sequence[str]) -> Outcome:
+        if self._pipeline is None or self.mode == "off":
+            why = f"the programs mode is {self.mode}" if self.available else why_missing()
+            raise UsageError(f"{name} was not run: {why}")
+        if self._turn_runs or self._own is not None:
+            raise UsageError(f"{name} was not run: something else runs. Start it when that has ended.")
+        self._load(name, needs)
+        turn = self._conversation.turn + 1
+        call = Call(self._fresh_id(), "run_code", {"code": code}, Origin.USER, turn=turn)
+        self._own = asyncio.ensure_future(self._pipeline.run(call))
+        try:
+            outcome = await self._own
+        finally:
+            self._own.cancel()
+            self._own = None
+        said = f"I ran my program {name} myself:\n{outcome.text}"
+        if not self._turn_runs:
+            self._conversation.append("context", {"content": said})
+        return outcome
+
+    def interrupt(self) -> bool:
+        return self._own is not None and self._own.cancel()
+
+    def stop(self, program: str, reason: str) -> bool:
+        return self.run_code is not None and self.run_code.stop(program, reason)
+
+    def cancel(self, call: str) -> bool:
+        return self.run_code is not None and self.run_code.cancel_call(call)
 
     def site_of(self, call: Call) -> CallSite | None:
         return self.run_code.site_of(call) if self.run_code is not None else None
@@ -74,21 +168,49 @@ class SessionPrograms:
         if call.parent is not None and self.run_code is not None:
             await self.run_code.before_body(call)
 
-    def stop(self, program: str, reason: str) -> bool:
-        return self.run_code is not None and self.run_code.stop(program, reason)
-
     async def close(self) -> None:
         """End the workers; to be awaited before all other child processes are ended."""
         if self._warming is not None:
             self._warming.cancel()
+        if self._own is not None:
+            self._own.cancel()
+            await asyncio.wait({self._own})
         if self.run_code is not None:
             await self.run_code.close()
         self._audits.close()
 
+    def _load(self, name: str, needs: Sequence[str]) -> None:
+        """See that the tools are there that a program needs, and load those that are deferred."""
+        shelf = self._catalogue.shelf
+        missing = [tool for tool in needs if shelf.visible(tool) is None]
+        if missing:
+            raise UsageError(
+                f"{name} was not run: it needs {', '.join(missing)}, which this session does not have. Add the "
+                "server that offers it, or change the program's first lines."
+            )
+        tools = [tool for each in needs if (tool := shelf.visible(each)) is not None]
+        unloaded = [shelf.definitions.loaded(tool) for tool in tools if shelf.is_unloaded(tool)]
+        shelf.seen.load(unloaded, "user", turn=self._conversation.turn)
+
+    def _fresh_id(self) -> str:
+        used = self._conversation.history.used_ids
+        return next(each for number in itertools.count(1) if (each := f"own_{number}") not in used)
+
     def _receive(self, event: Event) -> None:
-        if isinstance(event, TurnStarted) and self._warming is None and self._desk.attached:
-            self._warming = asyncio.get_running_loop().call_later(WARM_AFTER, self._warm)
+        match event:
+            case TurnStarted():
+                self._turn_runs = True
+                if self._warming is None and self._desk.attached:
+                    self._warming = asyncio.get_running_loop().call_later(WARM_AFTER, self._warm)
+            case TurnFinished():
+                self._turn_runs = False
+            case _:
+                pass
 
     def _warm(self) -> None:
-        if self.run_code is not None:
+        if self.run_code is not None and self.mode != "off":
             self.run_code.warm()
+
+
+def _nothing_begins(reason: str) -> None:
+    del reason

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def session(
-    directory: Path, *replies: Any, settings: dict[str, Any] | None = None
+    directory: Path,
+    *replies: Any,
+    settings: dict[str, Any] | None = None,
+    source: str = "startup",
+    reference: str | None = None,
+    prefixes: int = 0,
 ) -> AsyncGenerator[Stage]:
     """A session with small limits; each reply that is text is a program, the last one is said."""
     numbers = itertools.count(1)
@@ -27,10 +32,18 @@ async def session(
         number = next(numbers)
         return use("run_code", f"prog{number}" if number > 1 else "prog", code=reply)
 
-    script = turns(*map(turn, replies), "Done.")
-    small = {"mcode": {"runCode": {"cpuSeconds": 0.5, "memoryMb": 48}}}
+    script = turns(*map(turn, replies), "Done.", "Done again.")
+    given = settings or {}
+    small = {"runCode": {"cpuSeconds": 0.5, "memoryMb": 48}, **given.get("mcode", {})}
     with no_process_left():
-        async with stage(directory, script, settings={**small, **(settings or {})}) as here:
+        async with stage(
+            directory,
+            script,
+            settings={**given, "mcode": small},
+            source=source,
+            reference=reference,
+            new_prefixes=prefixes,
+        ) as here:
             yield here
 
 

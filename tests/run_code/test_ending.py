@@ -123,11 +123,11 @@ async def test_one_call_is_cancelled_and_the_program_goes_on(place: Workplace) -
     place.tool("Bash", hang, reads=False)
     task = place.start("const r = await tools.Bash({});\nreturn [r.ok, r.error.kind, r.error.message]")
     await until(lambda: place.running == 1)
-    assert place.run_code.cancel_call(place.calls[0])
+    assert place.run_code.cancel_call(place.calls[0].id)
     ran = await task
     assert ran.value == '[false,"cancelled","Bash was cancelled while it ran; it may have had effects"]'
     assert ran.text.startswith("ok: 1 call, 1 cancelled")
-    assert not place.run_code.cancel_call(place.calls[0])
+    assert not place.run_code.cancel_call(place.calls[0].id)
 
 
 async def test_the_user_stops_a_program(place: Workplace) -> None:

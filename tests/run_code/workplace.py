@@ -158,7 +158,7 @@ class Workplace:
                     lambda program, record: self._audits.setdefault(program, []).append(record),
                     lambda text: text.replace("hush", "(masked)"),
                     lambda tool: tool.name in self.loaded,
-                    self.together,
+                    together=self.together,
                 )
             )
         return self._run_code

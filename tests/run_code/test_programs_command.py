@@ -1,0 +1,224 @@
+"""/programs, `mcode programs` and kept programs: what has run is there to be read, and may be run again by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcode.call import Origin
+from mcode.commands.host import CommandContext
+from mcode.commands.standard import standard_registry
+from mcode.events import ToolFinished, ToolStarted
+from tests.run_code.sessions import project, session
+from tests.run_code.workplace import until
+from tests.stage import use
+
+if TYPE_CHECKING:
+    from mcode.commands.registry import CommandResult
+    from tests.stage import Stage
+
+COUNT = (
+    "// counts lines\n"
+    "const names = ['a.txt', 'b.txt'];\n"
+    "const all = await Promise.all(names.map(file_path => tools.Read({file_path})));\n"
+    "return all.map(r => r.value.lines)"
+)
+ACCEPT = {"permissions": {"defaultMode": "acceptEdits"}}
+
+
+async def command(here: Stage, line: str) -> CommandResult:
+    registry = standard_registry()
+    return await registry.run(line, CommandContext(here.agent, here.bench.surroundings(), registry))
+
+
+async def test_programs_are_listed_and_one_is_shown_with_its_calls_beside_its_lines(tmp_path: Path) -> None:
+    project(tmp_path, a_txt="one\ntwo\n", b_txt="three\n")
+    async with session(tmp_path, COUNT, "return 1") as here:
+        assert "No program has run" in (await command(here, "/programs")).text
+        await here.say("go")
+        listed = await command(here, "/programs")
+        assert "#1" in listed.text
+        assert "counts lines" in listed.text
+        assert "2 programs, 2 calls" in listed.text
+        assert listed.data["programs"][0]["kept_out"] > 0
+        shown = (await command(here, "/programs 1")).text.split("\n")
+        at = next(index for index, line in enumerate(shown) if "tools.Read" in line)
+        assert shown[at + 1].split()[:3] == ["1", "ok", "Read"]
+        assert "(reads in the workspace)" in shown[at + 2]
+        assert shown[-1] == "[2,1]"
+        context = await command(here, "/context")
+        assert "kept out of the context by programs this session" in context.text
+        assert context.data["programs"]["calls"] == 2
+        whole = json.loads((await command(here, "/programs export 1")).text)
+        assert [record["type"] for record in whole["records"]] == ["start", "call", "call", "end"]
+        assert (await command(here, "/programs 7")).failed
+        await command(here, "/programs export 1 out.json")
+        assert json.loads((here.project / "out.json").read_text())["number"] == 1
+
+
+async def test_a_kept_program_runs_by_its_name_with_arguments_and_without_a_model(tmp_path: Path) -> None:
+    root = project(tmp_path, a_txt="one\ntwo\n", b_txt="three\n")
+    async with session(tmp_path, COUNT) as here:
+        await here.say("go")
+        kept = await command(here, "/programs save count-lines")
+        path = root / ".mcode/programs/count-lines.js"
+        assert kept.data == {"path": str(path), "needs": ["Read"]}
+        assert "// needs: Read\n" in path.read_text()
+        path.write_text(
+            path.read_text().replace("['a.txt', 'b.txt']", "args.names").replace("lines)", "lines * args.by)")
+        )
+        requests = len(here.client.requests)
+        ran = await command(here, '/count-lines \'names=["a.txt"]\' by=10')
+        assert ran.text == "ok: 1 call\n\n[20]"
+        assert len(here.client.requests) == requests
+        origins = [(each.call.tool, each.call.origin) for each in here.outcomes[-2:]]
+        assert origins == [("Read", Origin.PROGRAM), ("run_code", Origin.USER)]
+        assert here.journal[-1]["body"]["content"].startswith("I ran my program count-lines myself:")
+        assert "count-lines" in (await command(here, "/programs kept")).text
+        assert (await command(here, "/programs save count-lines")).failed
+        assert "is a command of mcode" in (await command(here, "/programs save help")).text
+        assert (await command(here, "/count-lines names")).failed
+
+
+async def test_a_kept_program_says_which_tool_is_missing_and_nothing_runs(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / ".mcode/programs").mkdir(parents=True)
+    (root / ".mcode/programs/lost.js").write_text("// needs: mcp__gone__list, Read\nreturn 1\n")
+    async with session(tmp_path) as here:
+        ran = await command(here, "/lost")
+        assert ran.failed
+        assert "needs mcp__gone__list, which this session does not have" in ran.text
+        assert here.of(ToolStarted) == []
+
+
+async def test_errors_of_a_kept_program_name_the_lines_of_its_file(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / ".mcode/programs").mkdir(parents=True)
+    (root / ".mcode/programs/bad.js").write_text("// needs: no tools\n\nthrow new Error('here')\n")
+    (root / ".mcode/programs/short.js").write_text("return args.a + 1")
+    async with session(tmp_path) as here:
+        assert "at line 3, column" in (await command(here, "/bad")).text
+        assert (await command(here, "/short a=1")).text == "ok: no calls\n\n2"
+
+
+async def test_esc_stops_a_kept_program(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / ".mcode/programs").mkdir(parents=True)
+    (root / ".mcode/programs/wait.js").write_text("await sleep(60000)")
+    async with session(tmp_path) as here:
+        running = asyncio.create_task(command(here, "/wait"))
+        await until(lambda: here.of(ToolStarted))
+        assert here.agent.interrupt()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(running, 5)
+        assert "The program was cancelled" in here.outcomes[-1].text
+        assert not here.agent.interrupt()
+
+
+async def test_one_call_is_cancelled_and_a_program_is_stopped_by_the_command(tmp_path: Path) -> None:
+    project(tmp_path)
+    code = "const r = await tools.Bash({command: 'sleep 60'});\nawait sleep(60000);\nreturn r.error.kind"
+    settings = {"permissions": {"allow": ["Bash(sleep 60)"]}}
+    async with session(tmp_path, code, settings=settings) as here:
+        turn = asyncio.create_task(here.say("go"))
+        await until(lambda: any(event.call.tool == "Bash" for event in here.of(ToolStarted)))
+        assert not (await command(here, "/programs cancel prog_1")).failed
+        await until(lambda: any(event.outcome.call.tool == "Bash" for event in here.of(ToolFinished)))
+        assert (await command(here, "/programs cancel prog_1")).failed
+        assert not (await command(here, "/programs stop")).failed
+        await asyncio.wait_for(turn, 5)
+        assert "stopped_by_user" in here.outcomes[-1].text
+        assert (await command(here, "/programs stop")).failed
+
+
+async def test_a_switch_begins_a_new_prefix_that_is_in_the_journal(tmp_path: Path) -> None:
+    project(tmp_path)
+    async with session(tmp_path, prefixes=1) as here:
+        await here.say("one")
+        await command(here, "/programs mode first")
+        await here.say("two")
+        before, after = ([tool["name"] for tool in body["tools"]] for body in here.client.requests)
+        assert "Read" in before
+        assert "Read" not in after
+        reasons = [record["body"]["reason"] for record in here.journal if record["type"] == "prefix"]
+        assert reasons == ["start", "programs"]
+
+
+async def test_first_moves_what_programs_can_call_out_of_the_request(tmp_path: Path) -> None:
+    project(tmp_path, a_txt="one\n")
+    direct = use("Read", "direct", file_path="a.txt")
+    settings = {"mcode": {"programs": "first"}}
+    async with session(tmp_path, direct, settings=settings) as here:
+        await here.say("read it")
+        names = [tool["name"] for tool in here.client.requests[0]["tools"]]
+        assert "run_code" in names
+        assert not {"Read", "Edit", "Bash", "Grep"} & set(names)
+        (refused,) = here.outcomes
+        assert "Use run_code with this program" in refused.text
+        assert 'return await tools.Read({"file_path":"a.txt"});' in refused.text
+
+
+async def test_a_session_goes_on_in_the_mode_it_was_switched_to(tmp_path: Path) -> None:
+    project(tmp_path)
+    async with session(tmp_path) as here:
+        assert (await command(here, "/programs mode")).data == {"mode": "beside"}
+        assert "begins anew" in (await command(here, "/programs mode first")).text
+        assert (await command(here, "/programs mode sideways")).failed
+        identifier = here.agent.session.id
+        assert [record["body"] for record in here.journal if record["type"] == "programs"] == [
+            {"mode": "first"}
+        ]
+    async with session(tmp_path, source="resume", reference=identifier) as here:
+        assert (await command(here, "/programs mode")).data == {"mode": "first"}
+        await command(here, "/programs mode off")
+        await here.say("hello")
+        assert "run_code" not in [tool["name"] for tool in here.client.requests[0]["tools"]]
+
+
+def mcode(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    root = Path(__file__).parents[2]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "PYTHONPATH": str(root)}
+    return subprocess.run(
+        [sys.executable, "-m", "mcode", *words],
+        cwd=tmp_path / "project",
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_mcode_run_and_mcode_programs_from_the_shell(tmp_path: Path) -> None:
+    root = project(tmp_path, a_txt="one\ntwo\n")
+    (tmp_path / "home").mkdir()
+    (root / ".mcode/programs").mkdir(parents=True)
+    (root / ".mcode/programs/lines.js").write_text(
+        "// needs: Read, Write\n"
+        "const {lines} = await must(tools.Read({file_path: args.file}));\n"
+        "const w = await tools.Write({file_path: 'n.txt', content: `${lines}`});\n"
+        "return [lines, w.ok ? 'written' : w.error.kind]\n"
+    )
+    ran = mcode(tmp_path, "run", "lines", "--arg", "file=a.txt")
+    assert (ran.returncode, ran.stdout) == (0, '[2,"denied"]\n'), ran.stderr
+    ran = mcode(tmp_path, "run", "lines", "--arg", "file=a.txt", "--permission-mode", "acceptEdits", "--json")
+    assert json.loads(ran.stdout)["program"]["calls"] == 2
+    assert (root / "n.txt").read_text() == "2"
+    assert mcode(tmp_path, "run", "lines", "--arg", "file=none.txt").returncode == 1
+    missing = mcode(tmp_path, "run", "other")
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert "There are lines." in missing.stderr
+    listed = json.loads(mcode(tmp_path, "programs", "list", "--json").stdout)
+    assert [each["status"] for each in listed["programs"]] == ["exception"]
+    shown = mcode(tmp_path, "programs", "show", "1")
+    assert "failed  Read" in shown.stdout
+    exported = json.loads(mcode(tmp_path, "programs", "export", "1").stdout)
+    assert exported["records"][0]["type"] == "start"
+    assert mcode(tmp_path, "programs", "show", "4").returncode == 2
