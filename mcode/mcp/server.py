@@ -141,6 +141,8 @@ class Server:
                 return "cached", ""
             # Nothing is known of it yet: it is connected as soon as its turn comes.
             return ("off" if live.closed else "connecting"), ""
+        if live.state == "failed" and getattr(self._launched, "needs_sign_in", False):
+            return "needs sign-in", live.error
         return live.state, live.error
 
     def _line(self) -> str:
@@ -198,7 +200,8 @@ class Server:
             raise RuntimeError(f"servers of type {self.entry.kind} cannot be reached here")
         from mcode.mcp.remote import ScreenedTransport
 
-        return ScreenedTransport(self.around.remote(self.entry), screen, on_end)
+        self._launched = self.around.remote(self.entry)
+        return ScreenedTransport(self._launched, screen, on_end)
 
     def _environment(self) -> dict[str, str]:
         entry, around = self.entry, self.around

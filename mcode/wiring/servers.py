@@ -10,6 +10,7 @@ from mcode.events import RequestStarted
 from mcode.mcp.server import Surroundings
 from mcode.mcp.servers import Servers
 from mcode.tool import Tool
+from mcode.wiring.remote_servers import RemoteServers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +42,7 @@ def open_servers(bench: Workbench) -> Servers:
         mask=bench.masker.mask,
         keys=bench.endpoint.secrets,
         roots=lambda: (bench.start, *bench.settings.additional_directories),
+        remote=RemoteServers.of(bench).transport,
     )
     servers = Servers(bench.servers.entries, around)
     servers.load()
