@@ -16,7 +16,7 @@ from mcode.process_environment import MODEL_KEYS, child_environment
 from mcode.text import Kind, clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
     from pathlib import Path
 
     from mcode.catalog.servers import ServerState
@@ -54,6 +54,8 @@ class Surroundings:
     """The working directories, for servers that are told of them."""
     remote: Callable[[ServerEntry], Any] | None = None
     """Makes the transport of an http or sse server; None where there are none."""
+    sign_in: Callable[[ServerEntry, Callable[[str], None]], Awaitable[tuple[bool, str]]] | None = None
+    """Signs the user in at such a server, showing what has to be done; whether it worked, and a sentence on it."""
 
 
 @dataclass(slots=True)

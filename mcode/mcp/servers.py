@@ -52,6 +52,8 @@ class Servers:
         self._starting: asyncio.Task[None] | None = None
         self.check: Callable[[JsonObject, JsonValue], str] = lambda schema, value: ""
         """Says what is wrong with a structured result under the schema that was promised."""
+        self.show: Callable[[str], None] = lambda text: None
+        """Tells the user of the session that is open now what has to be done."""
         for entry in sorted(entries, key=lambda each: each.name):
             refused = rivalry(entry.name, self._servers)
             self._servers[entry.name] = self._make(entry, refused)
@@ -130,6 +132,14 @@ class Servers:
         if status.state == "connected":
             return f"{name} is connected and has {status.tools} tools."
         return f"{name} could not be connected: {status.error or status.state}."
+
+    async def sign_in(self, name: str) -> str:
+        """Sign the user in at the server and connect it; returns a sentence on how it went."""
+        server = self._servers.get(name)
+        if server is None or not server.usable or self._around.sign_in is None:
+            return f"There is no server called {name} to sign in at; /mcp shows those that there are."
+        worked, said = await self._around.sign_in(server.entry, self.show)
+        return f"{said} {await self.reconnect(name)}" if worked else said
 
     def log_path(self, name: str) -> Path | None:
         """The file that keeps the server's standard error; None where it has none."""

@@ -26,24 +26,25 @@ class RemoteServers:
     environment: Mapping[str, str]
     """What a helper for headers gets."""
     tokens: TokenFile
+    own: Mapping[str, str]
+    """mcode's own environment, in which the program that opens a browser is found."""
 
     @classmethod
     def of(cls, bench: Workbench) -> RemoteServers:
         """Those of a workbench."""
         environment = child_environment(bench.environment, bench.settings.env, keys=bench.endpoint.secrets)
-        return cls(bench.start, environment, TokenFile(bench.places.state))
+        return cls(bench.start, environment, TokenFile(bench.places.state), bench.environment)
 
     def transport(self, entry: ServerEntry) -> HttpTransport:
         """For one attempt to connect."""
         return HttpTransport(entry, self.start, self.environment, self.tokens)
 
-    async def sign_in(self, entry: ServerEntry, show: Callable[[str], None], path: Mapping[str, str]) -> str:
-        """Sign the user in at a server, in the browser; returns a sentence on how it went.
+    async def sign_in(self, entry: ServerEntry, show: Callable[[str], None]) -> tuple[bool, str]:
+        """Sign the user in at a server, in the browser; returns whether it worked, and a sentence on it.
 
-        `show` is given what the user has to do, while this waits; `path` is mcode's own environment, in which the
-        program that opens a browser is found. Without a screen the address is only shown.
+        `show` is given what the user has to do, while this waits. Without a screen the address is only shown.
         """
-        from mcode.mcp.sign_in import SigningIn, SignInError, open_in_browser
+        from mcode.mcp.sign_in import SignInError, SigningIn, open_in_browser
 
         attempt = SigningIn(
             entry,
@@ -51,12 +52,12 @@ class RemoteServers:
             self.start,
             self.environment,
             show,
-            lambda address: open_in_browser(address, path, self.start),
+            lambda address: open_in_browser(address, self.own, self.start),
         )
         try:
             await attempt.run()
         except SignInError as error:
-            return f"You are not signed in at {entry.name}: {error}."
+            return False, f"You are not signed in at {entry.name}: {error}."
         except StorageError as error:
-            return f"You signed in at {entry.name}, but that could not be kept: {error}"
-        return f"You are signed in at {entry.name}."
+            return False, f"You signed in at {entry.name}, but that could not be kept: {error}"
+        return True, f"You are signed in at {entry.name}."

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcode.events import RequestStarted
+from mcode.events import Notice, RequestStarted
 from mcode.mcp.server import Surroundings
 from mcode.mcp.servers import Servers
 from mcode.tool import Tool
@@ -34,6 +34,7 @@ TOKENS_VARIABLE = "MAX_MCP_OUTPUT_TOKENS"
 
 def open_servers(bench: Workbench) -> Servers:
     """The servers of a start, with what they offered the last time. Nothing is started yet."""
+    remote = RemoteServers.of(bench)
     around = Surroundings(
         start=bench.start,
         environment=bench.environment,
@@ -42,7 +43,8 @@ def open_servers(bench: Workbench) -> Servers:
         mask=bench.masker.mask,
         keys=bench.endpoint.secrets,
         roots=lambda: (bench.start, *bench.settings.additional_directories),
-        remote=RemoteServers.of(bench).transport,
+        remote=remote.transport,
+        sign_in=remote.sign_in,
     )
     servers = Servers(bench.servers.entries, around)
     servers.load()
@@ -69,6 +71,7 @@ class SessionServers:
         asked = bench.environment.get(TOKENS_VARIABLE, "")
         limit = int(asked) * 4 if asked.isdecimal() else Tool.output_limit
         session = cls(bench.pool, catalog, events, bench.interactive, limit)
+        bench.pool.show = lambda text: events.emit(Notice(text))
         for status in bench.pool.statuses():
             if status.tools:
                 session.refresh(status.name)
