@@ -30,6 +30,9 @@ REFRESH_APART = 1.0
 MODERN = "2026-07-28"
 """From this protocol on, changes are told only to who listens."""
 
+LOSS_TIME = 0.5
+"""Seconds that a failed call waits to be told why the connection is gone."""
+
 SOON = 3.0
 """Seconds that a call waits for a restart which is due."""
 
@@ -115,18 +118,21 @@ class Connection:
         self._closing = True
         await self.stop()
 
-    async def ready(self) -> None:
-        """Have it connected, connecting it where need be; raises UnavailableError."""
-        if self._client is not None:
-            return
-        if self.state == "failed":
+    async def ready(self) -> Any:
+        """The library's client, connecting where need be; raises UnavailableError."""
+        for _ in range(2):
+            await self.settled()
+            if self._client is not None:
+                return self._client
             if self.is_down:
-                raise UnavailableError(self.why_failed)
-            await asyncio.sleep(max((self.restart_at or 0) - time.monotonic(), 0) + 0.05)
-        self.start()
+                break
+            if self.restart_at is not None:
+                await asyncio.sleep(max(self.restart_at - time.monotonic(), 0) + 0.05)
+            self.start()
         await self.settled()
         if self._client is None:
             raise UnavailableError(self.why_failed)
+        return self._client
 
     async def call(self, tool: str, arguments: JsonObject, asker: Asker) -> JsonObject:
         """Call a tool by the server's own name of it and return the result as the protocol has it.
@@ -158,8 +164,7 @@ class Connection:
         return await self._request(work, CallClock(self.limits))
 
     async def _request(self, work: Callable[[Any], Awaitable[Any]], clock: CallClock) -> Any:
-        await self.ready()
-        client = self._client
+        client = await self.ready()
 
         async def run() -> Any:
             return await work(client)
@@ -170,11 +175,20 @@ class Connection:
             raise
         except library.failures() as error:
             if library.is_closed(error):
-                await asyncio.wait({asyncio.ensure_future(self._settled.wait())}, timeout=0.05)
+                await self._lose(client)
                 raise UnavailableError(
                     f"the connection was lost: {self.describe_fault() or 'it closed it'}"
                 ) from None
             raise UnavailableError(library.explain(error)) from None
+
+    async def _lose(self, client: Any) -> None:
+        """A call has found the connection gone: no other one uses it, and its task soon sees why."""
+        if self._client is client:
+            self._client = None
+            self._settled.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOSS_TIME):
+                await self.settled()
 
     async def _live(self) -> None:
         """From connecting to the end, in one task, which enters the library's client and leaves it again."""

@@ -146,10 +146,10 @@ class Servers:
         server = self._servers.get(name)
         return server.log.path if server is not None and server.entry.kind == "stdio" else None
 
-    def doubt(self, name: str, definition: Definition) -> str:
+    def doubt(self, server: str, definition: Definition) -> str:
         """Why permissions that were given earlier do not cover this definition; empty where they do."""
-        server = self._servers.get(name)
-        return server.pins.doubt(name, definition) if server is not None else ""
+        known = self._servers.get(server)
+        return known.pins.doubt(server, definition) if known is not None else ""
 
     def approve(self, entry: ServerEntry) -> None:
         """The user has approved a project's server: it may run from now on."""
@@ -165,43 +165,43 @@ class Servers:
     def _make(self, entry: ServerEntry, refused: str) -> Server:
         return Server(entry, self._around, self._cache, self._tell_tools, self._tell_state, refused=refused)
 
-    def objection(self, name: str, definition: Definition) -> str | None:
+    def objection(self, server: str, definition: Definition) -> str | None:
         """Why a call cannot succeed as things stand, before anybody is asked about it."""
-        server = self._servers[name]
-        status = server.status()
+        kept = self._servers[server]
+        status = kept.status()
         why = ""
-        if not server.usable:
+        if not kept.usable:
             why = f"is not available: {status.error or status.state}"
-        elif status.state == "failed" and server.connection.is_down:
-            why = f"is not available: {server.connection.why_failed}"
-        elif server.catalogue is not None and definition.name not in server.catalogue.lookup:
+        elif status.state == "failed" and kept.connection.is_down:
+            why = f"is not available: {kept.connection.why_failed}"
+        elif kept.catalogue is not None and definition.name not in kept.catalogue.lookup:
             why = "no longer offers it"
         if not why:
             return None
-        return f"{definition.name} was not called: the MCP server {name} {why}. Nothing was done."
+        return f"{definition.name} was not called: the MCP server {server} {why}. Nothing was done."
 
     async def call(
-        self, name: str, definition: Definition, arguments: JsonObject, services: ToolServices
+        self, server: str, definition: Definition, arguments: JsonObject, services: ToolServices
     ) -> ToolResult:
         """Call a tool, connecting its server where need be; a failure is a result."""
-        server = self._servers[name]
+        kept = self._servers[server]
         called = definition.name
         try:
-            await server.connection.ready()
-            stale = self._stale(server, definition)
+            await kept.connection.ready()
+            stale = self._stale(kept, definition)
             if stale is not None:
                 return stale
-            result = await server.connection.call(definition.own_name, arguments, Asker(name, services))
+            result = await kept.connection.call(definition.own_name, arguments, Asker(server, services))
         except TimeoutError:
-            limit = server.connection.limits
+            limit = kept.connection.limits
             text = (
                 f"{called} gave no answer within its limit of {limit.call:g} s and was cancelled; it may have had "
-                f'effects. The server {name} stays connected. "timeout" in its entry raises the limit.'
+                f'effects. The server {server} stays connected. "timeout" in its entry raises the limit.'
             )
             return ToolResult(text, failure=FailureKind.TIMEOUT, summary="timed out")
         except UnavailableError as error:
-            said = self._servers[name].around.mask(str(error))
-            text = f"{called} failed at the MCP server {name}: {said}"
+            said = kept.around.mask(str(error))
+            text = f"{called} failed at the MCP server {server}: {said}"
             return ToolResult(text, failure=FailureKind.TOOL_ERROR, summary="failed")
         schema = definition.body["output_schema"]
 

@@ -358,8 +358,8 @@ def initialize(identifier: Any, params: dict[str, Any]) -> None:
     if FAULT == "hang":
         return
     if FAULT == "early":
-        answer(2, {"tools": [tool("from_nowhere")]})
-        answer(3, text("result before the request"))
+        answer(3, {"tools": [tool("from_nowhere")]})
+        answer(4, text("result before the request"))
     capabilities: dict[str, Any] = {"tools": {"listChanged": True}, "logging": {}}
     if FAULT == "extras":
         capabilities |= {"prompts": {}, "resources": {}}

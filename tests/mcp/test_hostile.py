@@ -1,0 +1,273 @@
+"""Servers that misbehave on their pipes: each is a state or a failed call, and the others go on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcode.call import FailureKind
+from mcode.mcp.framing import LINE_LIMIT
+from mcode.mcp.server_log import SIZE_LIMIT, ServerLog
+from tests.mcp.live import hostile, live, until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _hide(text: str) -> str:
+    return text.replace("hostile", "[hidden]")
+
+
+async def test_m_01_a_server_gets_the_short_list_of_variables_and_its_own_and_runs_in_the_workspace(
+    tmp_path: Path,
+) -> None:
+    entry = hostile("environment", env={"TOKEN_OF_SERVER": "t1", "LD_PRELOAD": "x.so"})
+    outer = {"SECRET_OF_USER": "s", "ANTHROPIC_API_KEY": "k"}
+    async with live(tmp_path, entry, hostile("faulty", name="w"), environment=outer) as servers:
+        await servers.connected()
+        seen = json.loads((await servers.call("environment")).text)
+        assert seen["TOKEN_OF_SERVER"] == "t1"
+        assert seen["MCODE_PROJECT_DIR"] == seen["CLAUDE_PROJECT_DIR"] == str(tmp_path / "project")
+        assert not {"SECRET_OF_USER", "ANTHROPIC_API_KEY", "LD_PRELOAD"} & seen.keys()
+        assert (await servers.call("where", "w")).text == str(tmp_path / "project")
+
+
+async def test_m_01_standard_error_goes_to_a_log_that_stays_small_and_masked(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile(), mask=_hide) as servers:
+        await servers.connected()
+        log = servers.servers.log_path("h")
+        assert log is not None
+        await until(lambda: "[hidden] server: none" in log.read_text())
+        assert log.stat().st_mode & 0o777 == 0o600
+
+    flooded = ServerLog(tmp_path / "flooded.log", str)
+    flooded.open()
+    for second in range(40):
+        flooded._second = -second - 1  # each chunk as in a second of its own
+        flooded.feed(b"line of a chatty server\n" * 4000)
+    flooded.close()
+    kept = flooded.path.stat().st_size + flooded.path.with_name("flooded.log.1").stat().st_size
+    assert kept <= SIZE_LIMIT
+
+
+async def test_m_01_a_server_that_hangs_at_initialize_fails_after_its_time(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("hang", startup_timeout=1.0), hostile(name="good")) as servers:
+        began = time.monotonic()
+        await servers.servers.settle(20)
+        assert servers.status().state == "failed"
+        assert "did not answer in time" in servers.status().error
+        assert time.monotonic() - began < 15
+        assert (await servers.call("echo", "good", text="still here")).text == "still here"
+
+
+async def test_m_01_a_call_that_takes_too_long_is_cancelled_and_the_server_stays_usable(
+    tmp_path: Path,
+) -> None:
+    async with live(tmp_path, hostile(timeout=0.6)) as servers:
+        await servers.connected()
+        result = await servers.call("slow", seconds=1.4, steps=7)
+        assert result.failure is FailureKind.TIMEOUT
+        assert "its limit of 0.6 s" in result.text
+        log = servers.server().log.path
+        await until(lambda: "cancelled" in log.read_text())
+        assert (await servers.call("echo", text="after")).text == "after"
+
+
+async def test_m_01_progress_extends_the_usual_limit_and_shows_on_the_card(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile()) as servers:
+        await servers.connected()
+        connection = servers.server().connection
+        connection.limits = type(connection.limits)(start=10, call=0.7, most=5)
+        assert (await servers.call("slow", seconds=1.6, steps=8)).text == "done"
+        assert "2 of 8  step 2" in servers.services.lines
+        connection.limits = type(connection.limits)(start=10, call=0.7, most=1.0)
+        assert (await servers.call("slow", seconds=3, steps=15)).failure is FailureKind.TIMEOUT
+
+
+async def test_m_01_cancelling_the_turn_tells_the_server(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile()) as servers:
+        await servers.connected()
+        call = asyncio.ensure_future(servers.call("slow", seconds=2, steps=20))
+        await until(lambda: servers.services.lines)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await until(lambda: "cancelled" in servers.server().log.path.read_text())
+        assert (await servers.call("echo", text="after")).text == "after"
+
+
+@pytest.mark.parametrize(("fault", "noise", "bad"), [("banner", 3, 0), ("bytes", 1, 0)])
+async def test_m_02_what_is_no_message_is_counted_and_ignored(
+    tmp_path: Path, fault: str, noise: int, bad: int
+) -> None:
+    async with live(tmp_path, hostile(fault)) as servers:
+        await servers.connected()
+        assert (await servers.call("echo", text="hi")).text == "hi"
+        traffic = servers.server().connection.traffic
+        assert (traffic.noise, traffic.bad_text) == (noise, bad)
+
+
+async def test_m_02_a_server_that_writes_over_a_hundred_such_lines_has_failed(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("noise", "150")) as servers:
+        await servers.connected()
+        result = await servers.call("noise")
+        assert result.failure is FailureKind.TOOL_ERROR
+        await until(lambda: servers.status().state == "failed")
+        assert "more than 100 lines that are no messages" in servers.status().error
+
+
+async def test_m_02_a_line_of_200_mb_is_skipped_and_its_call_fails_in_little_memory(tmp_path: Path) -> None:
+    import resource
+
+    async with live(tmp_path, hostile("line200", "200")) as servers:
+        await servers.connected()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        result = await servers.call("long")
+        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // (
+            1 if sys.platform == "linux" else 1024
+        )
+        assert result.failure is FailureKind.TOOL_ERROR
+        assert f"at most {LINE_LIMIT:,} are read" in result.text
+        assert grown < 60_000  # KB
+        assert (await servers.call("echo", text="after")).text == "after"
+        assert servers.server().connection.traffic.too_long == 1
+
+
+async def test_m_02_numbers_that_json_does_not_have_do_not_cost_the_answer(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("nan")) as servers:
+        await servers.connected()
+        assert (await servers.call("nan")).data == {"v": None}
+
+
+async def test_m_03_exit_at_start_says_the_code_and_the_last_words(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("exit3")) as servers:
+        await servers.servers.settle(20)
+        assert servers.status().state == "failed"
+        assert "exit code 3" in servers.status().error
+        assert "cannot find my database" in servers.status().error
+
+
+async def test_m_03_a_program_that_is_not_there_is_not_tried_again(tmp_path: Path) -> None:
+    entry = hostile()
+    missing = type(entry)(
+        "h", "stdio", "user", None, command="no-such-program-here", written={"command": "x"}
+    )
+    async with live(tmp_path, missing) as servers:
+        await servers.servers.settle(20)
+        assert "there is no program no-such-program-here" in servers.status().error
+        assert servers.server().connection.restart_at is None
+
+
+async def test_m_03_exit_in_the_middle_of_calls_ends_them_at_once_and_others_go_on(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("faulty"), hostile(name="good")) as servers:
+        await servers.connected()
+        waiting = asyncio.ensure_future(servers.call("slow", seconds=30))
+        await asyncio.sleep(0.1)
+        began = time.monotonic()
+        dead, slow = await servers.call("die"), await waiting
+        assert time.monotonic() - began < 3
+        assert dead.failure is slow.failure is FailureKind.TOOL_ERROR
+        assert "exit code 7" in slow.text
+        assert servers.status().tools == 6  # they stay listed
+        assert (await servers.call("echo", "good", text="fine")).text == "fine"
+
+
+async def test_m_03_it_is_started_again_once_and_not_at_once_a_second_time(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("faulty", str(tmp_path / "mark"))) as servers:
+        await servers.connected()
+        assert (await servers.call("die_once")).failure is FailureKind.TOOL_ERROR
+        # The restart is due within a second: the next call waits for it.
+        assert (await servers.call("die_once")).text == "alive again"
+        await servers.call("die")
+        await until(lambda: servers.status().state == "failed")
+        result = await servers.call("echo", text="?")
+        assert "it is started again in" in result.text
+        tool = servers.tools()["echo"]
+        objection = servers.servers.objection("h", tool.definition)
+        assert objection is not None
+        assert "Nothing was done" in objection
+        assert "connected" in await servers.servers.reconnect("h")
+        assert (await servers.call("echo", text="by hand")).text == "by hand"
+
+
+async def test_m_04_answers_to_nothing_are_dropped_and_counted(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("ids"), hostile("early", name="early")) as servers:
+        await servers.connected()
+        assert (await servers.call("wrong")).text == "right"
+        assert (await servers.call("twice")).text == "first"
+        assert (await servers.call("echo", text="hi")).text == "hi"
+        assert servers.server().connection.traffic.stray == 3
+        assert "from_nowhere" not in servers.tools("early")
+        assert (await servers.call("echo", "early", text="hi")).text == "hi"
+        assert servers.server("early").connection.traffic.stray == 2
+
+
+async def test_m_04_answers_in_another_order_reach_their_calls(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile()) as servers:
+        await servers.connected()
+        calls = [servers.call("slow", seconds=seconds) for seconds in (0.6, 0.1)]
+        others = [servers.call("echo", text=str(number)) for number in range(20)]
+        results = await asyncio.gather(*calls, *others)
+        assert [each.text for each in results] == ["done", "done", *map(str, range(20))]
+
+
+async def test_m_04_a_late_answer_is_dropped(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("late", timeout=0.3)) as servers:
+        await servers.connected()
+        assert (await servers.call("slow", seconds=0.8, steps=4)).failure is FailureKind.TIMEOUT
+        await until(lambda: servers.server().connection.traffic.stray == 1)
+        assert (await servers.call("echo", text="after")).text == "after"
+
+
+async def test_m_04_sampling_is_refused_as_an_unknown_method(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("sampling")) as servers:
+        await servers.connected()
+        assert json.loads((await servers.call("sample")).text)["code"] == -32601
+        assert servers.server().connection.traffic.refused == 1
+
+
+async def test_m_04_ten_thousand_notifications_a_second_do_not_hold_up_the_loop(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("flood")) as servers:
+        await servers.connected()
+        longest = 0.0
+        before = time.process_time()
+        for _ in range(100):
+            began = time.monotonic()
+            await asyncio.sleep(0.01)
+            longest = max(longest, time.monotonic() - began - 0.01)
+        used = time.process_time() - before
+        assert (await servers.call("echo", text="hi")).text == "hi"
+        assert servers.server().connection.traffic.dropped > 1000
+        assert used < 1.0  # CPU of about one second of flood
+        assert longest < 1.0
+
+
+async def test_m_04_roots_are_told_only_where_the_entry_wants_it(tmp_path: Path) -> None:
+    where = tmp_path / "project"
+    told = hostile("roots", name="told", own={"roots": True})
+    async with live(tmp_path, hostile("roots"), told, roots=lambda: (where,)) as servers:
+        await servers.connected()
+        assert json.loads((await servers.call("roots")).text)["code"] == -32601
+        given = json.loads((await servers.call("roots", "told")).text)
+        assert given["roots"] == [{"uri": where.as_uri(), "name": "project"}]
+
+
+async def test_a_server_that_is_silent_on_the_newest_question_is_taken_for_an_older_one(
+    tmp_path: Path,
+) -> None:
+    async with live(tmp_path, hostile("silent")) as servers:
+        await servers.connected()
+        assert servers.server().connection.protocol == "2025-06-18"
+
+
+async def test_a_server_that_never_reads_fails_without_holding_anything_up(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("deaf", startup_timeout=0.5)) as servers:
+        await servers.servers.settle(20)
+        assert servers.status().state == "failed"
+    assert os.path.exists(tmp_path)
