@@ -49,6 +49,9 @@ PLACEHOLDER = "none"
 SECRET_WORDS = ("auth", "key", "token", "secret", "cookie")
 """A custom header with one of these in its name holds a secret."""
 
+SECRET_MINIMUM = 8
+"""Characters below which a header's value is a word and no secret."""
+
 
 def preload() -> None:
     """Import the SDK: seconds of CPU, so a thread may do it while other things load.
@@ -345,6 +348,13 @@ def _custom_headers(environment: Mapping[str, str]) -> dict[str, str]:
     lines = environment.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
     pairs = (line.partition(":") for line in lines if ":" in line)
     return {name.strip().lower(): value.strip() for name, _, value in pairs if value.strip()}
+
+
+def header_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What is secret in ANTHROPIC_CUSTOM_HEADERS: each such value, without the scheme in front of it."""
+    values = [value for name, value in _custom_headers(environment).items() if _is_secret(name)]
+    words = [value.partition(" ")[2].strip() or value for value in values]
+    return tuple(word for word in words if len(word) >= SECRET_MINIMUM)
 
 
 def _is_secret(name: str) -> bool:

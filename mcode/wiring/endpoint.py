@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcode import files, jsontext
 from mcode.config.key import find_credential
 from mcode.errors import UsageError
-from mcode.model.anthropic import AnthropicClient
+from mcode.model.anthropic import AnthropicClient, header_secrets
 from mcode.model.client import ModelFailure
 from mcode.model.profiles import ANTHROPIC, choose_profile
 
@@ -105,7 +105,7 @@ async def choose_endpoint(
         native_examples=profile.native_examples,
         extra=dict(profile.extra_body),
         credential=credential.source if credential else "none",
-        secrets=(credential.value,) if credential else (),
+        secrets=((credential.value,) if credential else ()) + header_secrets(own),
         notices=(*notices, *_problems(search)),
     )
 
