@@ -1,0 +1,55 @@
+"""Servers over HTTP among the others: their tools in a session, their states, signing in from the session."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+from mcode.events import Notice
+from tests.mcp.http_server import Faulty, serving
+from tests.mcp.oauth_server import OAuthServer, visit
+from tests.stage import stage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+QUIET: dict[str, list[object]] = {"turns": []}
+
+
+def user_servers(directory: Path, **servers: object) -> None:
+    path = directory / "home" / ".mcode" / "mcp.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"mcpServers": servers}))
+
+
+async def test_its_tools_join_the_catalogue(tmp_path: Path) -> None:
+    async with serving(Faulty()) as server:
+        user_servers(tmp_path, remote={"type": "http", "url": f"{server.url}/mcp"})
+        async with stage(tmp_path, QUIET) as opened:
+            await opened.bench.pool.settle(10)
+            assert [status.state for status in opened.bench.pool.statuses()] == ["connected"]
+            assert opened.agent.catalog.find("mcp__remote__echo") is not None
+        assert server.asked[-1].method == "DELETE"
+
+
+async def test_a_server_that_wants_a_sign_in_is_signed_in_at_from_the_session(
+    tmp_path: Path,
+) -> None:
+    oauth = OAuthServer()
+    async with serving(oauth) as server:
+        oauth.server = server
+        user_servers(tmp_path, remote={"type": "http", "url": f"{server.url}/mcp"})
+        async with stage(tmp_path, QUIET) as opened:
+            pool = opened.bench.pool
+            await pool.settle(10)
+            (status,) = pool.statuses()
+            assert (status.state, status.error) == ("needs sign-in", "it wants you to sign in")
+            signing_in = asyncio.ensure_future(pool.sign_in("remote"))
+            while not (shown := [notice.text for notice in opened.of(Notice) if "sign in at" in notice.text]):
+                await asyncio.sleep(0.02)
+            assert shown[0].startswith("Open this address in a browser to sign in at 127.0.0.1:\n")
+            await visit(oauth.authorize(shown[0].splitlines()[1]))
+            assert await signing_in == ("You are signed in at remote. remote is connected and has 1 tools.")
+            assert "no server called other" in await pool.sign_in("other")
