@@ -77,7 +77,9 @@ def answer_end(block: AnswerBlock, width: int, glyphs: Glyphs) -> list[Row]:
         return indented(wrap_text(text, width - 2, "dim"), (Span("  "),))
     rows = answer_rows(block.source.open_chunks(), width, glyphs)
     if block.cut_off:
-        rows.append(Row((Span("  "), Span("cut off: the answer above is not complete", "warn")), 2))
+        rows += indented(
+            wrap_text("cut off: the answer above is not complete", width - 2, "warn"), (Span("  "),)
+        )
     return rows
 
 
@@ -107,7 +109,7 @@ def _thought(block: ThinkingBlock, width: int, glyphs: Glyphs) -> list[Row]:
     is_open = block.fold is Fold.OPEN
     head = "thinking"
     if block.ended:
-        head += f"  {counted(sum(len(piece.split()) for piece in block.pieces), 'word')}"
+        head += f"  {counted(len(''.join(block.pieces).split()), 'word')}"
     rows = [Row((Span(f"{glyphs.open if is_open else glyphs.folded} ", "dim"), Span(head, "dim")))]
     if is_open:
         text = clean("".join(block.pieces)).strip("\n").expandtabs(4)

@@ -27,7 +27,7 @@ LEAST_TITLE = 16
 """Cells that what a call is about keeps, however narrow the terminal is."""
 
 _WORDS = {Status.OK: "ok", Status.FAILED: "FAIL", Status.DENIED: "denied", Status.CANCELLED: "stopped"}
-_STYLES = {"ok": "good", "FAIL": "bad", "denied": "warn", "ask": "warn accent", "exit": "warn"}
+_STYLES = {"ok": "good", "FAIL": "bad", "denied": "warn", "ask": "warn strong", "exit": "warn"}
 _BY_USER = "approved by you"
 _DENIAL = re.compile(r"Denied: (.+?)\. The call did not run", re.DOTALL)
 _PRINCIPAL = ("command", "file_path", "pattern", "url", "query", "path")
@@ -63,7 +63,9 @@ def child_row(node: CallNode, width: int, glyphs: Glyphs, now: float, margin: Se
     word = state_word(node)
     name, title = named(node)
     facts = _running(node, now) if node.status is None else _facts(node)
-    if node.status is None and not node.asked:
+    if node.asked and width < NARROW:
+        facts = []  # the word says it
+    elif node.status is None:
         facts = [fact.removeprefix("running ") for fact in facts]
     if node.status in {Status.FAILED, Status.DENIED}:
         facts = [reason_of(node).partition("\n")[0], *facts[:1]]
@@ -112,7 +114,7 @@ def _laid_out(left: list[Span], title: str, facts: Sequence[Span], width: int, g
     shown = [fact for fact in facts if fact.text]
     wanted = min(cell_width(title), LEAST_TITLE if width >= NARROW else 24)
     while len(shown) > 1 and taken + wanted + 2 + _cells_of(shown) > width:
-        shown.pop()
+        shown.pop(-2 if shown[-1].text == _BY_USER and len(shown) > 2 else -1)
     room = width - taken - (_cells_of(shown) + 2 if shown else 0)
     if room < wanted:  # a single fact that is too long, such as a reason
         keep = max(0, width - taken - wanted - 2)
@@ -136,9 +138,10 @@ def _running(node: CallNode, now: float) -> list[str]:
     if node.asked:
         return ["waiting for you"]
     if node.is_program:
-        words = "paused" if node.waits is not None else "running"
-        since = node.waits if node.waits is not None else node.started
-        facts = [f"{words} {seconds_text(now - since)}", counted(len(node.children), "call")]
+        paused = node.waits is not None and all(child.status or child.asked for child in node.children)
+        since = node.waits if paused and node.waits is not None else node.started
+        state = f"{'paused' if paused else 'running'} {seconds_text(now - since)}"
+        facts = [state, counted(len(node.children), "call")]
         kept = sum(child.size for child in node.children)
         return [*facts, f"{size_text(kept)} kept out of ctx"] if kept else facts
     return [f"running {seconds_text(now - node.started)}", clean(node.progress[:400], Kind.LINE)]
@@ -158,8 +161,7 @@ def _facts(node: CallNode) -> list[str]:
     mentioned = node.call.origin is Origin.USER and node.call.tool != "Bash"
     decision = "you mentioned it" if mentioned else clean(node.decision[:400], Kind.LINE)
     took = duration_text(node.duration) if node.duration >= 0.05 else ""
-    facts = [decision, summary, took] if decision == _BY_USER else [summary, took, decision]
-    return [fact for fact in facts if fact]
+    return [fact for fact in (summary, took, decision) if fact]
 
 
 def _arguments(node: CallNode) -> str:

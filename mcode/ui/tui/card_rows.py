@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from mcode.call import Status
@@ -64,17 +63,14 @@ def card_rows(node: CallNode, card: Card) -> list[Row]:
 def change_rows(diff: str, width: int, most: int = MOST_ROWS, kind: Kind = Kind.BLOCK) -> list[Row]:
     """A unified diff as rows: line number, sign, text. A copy has the sign and the text."""
     rows: list[Row] = []
-    cut = ((width + 4) * most) * 4
-    for each in islice(diff_rows(diff[:cut] if len(diff) > cut else diff, kind), most + 1):
-        if len(rows) >= most:
-            break
-        rows += _change_row(each, width)
-    if len(rows) > most or len(diff) > cut:
-        del rows[most:]
-    total = sum(1 for line in diff.split("\n") if line[:1] in {"+", "-", " "}) - 2
-    if len(rows) >= most and total > most:
-        rows.append(_more(total - most, "row", "of this change"))
-    return rows
+    left = 0
+    for each in diff_rows(diff, kind):
+        if left or len(rows) >= most:
+            left += 1
+        else:
+            rows += _change_row(each, width)
+    left += max(0, len(rows) - most)
+    return [*rows[:most], _more(left, "row", "of this change")] if left else rows
 
 
 def _change_row(each: DiffRow, width: int) -> list[Row]:
@@ -82,11 +78,11 @@ def _change_row(each: DiffRow, width: int) -> list[Row]:
         return [Row((Span("     ...", "dim"),))]
     style = {"+": "added", "-": "removed"}.get(each.sign, "")
     number = f"{'' if each.number is None else each.number:>6} "
-    text = f"{each.sign} {each.text.expandtabs(4)[:4000]}"
-    first, *more = break_cells([Span(text, style)], max(8, width - len(number)))
-    rows = [Row((Span(number, "dim"), *first.spans), len(number))]
+    text = each.text.expandtabs(4)[:4000]
+    first, *more = break_cells([Span(text, style)], max(8, width - len(number) - 2))
+    rows = [Row((Span(number, "dim"), Span(f"{each.sign} ", style), *first.spans), len(number))]
     margin = Span(" " * (len(number) + 2))
-    return rows + [Row((margin, *each.spans), len(margin.text), each.joint) for each in more]
+    return rows + [Row((margin, *row.spans), len(margin.text), row.joint) for row in more]
 
 
 def _body(node: CallNode, card: Card) -> list[Row]:
@@ -114,10 +110,10 @@ def _printed(node: CallNode, width: int, *, whole: bool) -> list[Row]:
         return []
     if whole:
         rows, left = output_rows(node.text, width, MOST_ROWS)
-        return [*rows, _more(left, "line", "Ctrl+O")] if left else rows
+        return [*rows, _more(left, "line", "below; Ctrl+O")] if left else rows
     trouble = node.status is not Status.OK or bool(node.exit)
     rows, left = tail_rows(node.text, width, TROUBLE_ROWS if trouble else OUTPUT_ROWS)
-    return [_more(left, "line", "before, Ctrl+O"), *rows] if left else rows
+    return [_more(left, "line", "before; Ctrl+O"), *rows] if left else rows
 
 
 def _result(text: str, width: int, most: int) -> list[Row]:
@@ -128,7 +124,7 @@ def _result(text: str, width: int, most: int) -> list[Row]:
         Row(tuple(Span(span.text, span.style or "dim") for span in each.spans), each.margin, each.joint)
         for each in rows
     ]
-    return [*rows, _more(left, "line", "Ctrl+O")] if left else rows
+    return [*rows, _more(left, "line", "below; Ctrl+O")] if left else rows
 
 
 def _reason(node: CallNode, width: int, most: int) -> list[Row]:
@@ -136,7 +132,7 @@ def _reason(node: CallNode, width: int, most: int) -> list[Row]:
     rows: list[Row] = []
     for line in lines[:most]:
         rows += wrap_spans([Span(line[:4000], "bad" if not rows else "")], width)
-    return [*rows, _more(len(lines) - most, "line", "Ctrl+O")] if len(lines) > most else rows
+    return [*rows, _more(len(lines) - most, "line", "below; Ctrl+O")] if len(lines) > most else rows
 
 
 def _own_command(node: CallNode, card: Card) -> list[Row]:
@@ -150,7 +146,7 @@ def _own_command(node: CallNode, card: Card) -> list[Row]:
         return [*rows, child_row(node, card.width, card.glyphs, card.now, (Span("  "),))]
     if card.fold is not Fold.FOLDED and node.text.strip() not in {"", "(no output)"}:
         printed, left = output_rows(node.text, card.width - 2, MOST_ROWS)
-        rows += indented([*printed, *([_more(left, "line", "Ctrl+O")] if left else [])], (Span("  "),))
+        rows += indented([*printed, *([_more(left, "line", "below; Ctrl+O")] if left else [])], (Span("  "),))
     return [*rows, child_row(node, card.width, card.glyphs, card.now, (Span("  "),))]
 
 
@@ -191,7 +187,7 @@ def _code(node: CallNode, card: Card) -> list[Row]:
         return indented(rows, side)
     if not code.strip():
         return []
-    note = f"({len(lines)} lines, Ctrl+O)" if len(lines) > 1 else ""
+    note = f"({len(lines)} lines, Ctrl+O)" if len(lines) > 1 and card.width >= 40 else ""
     width = min(card.width, 110) - 4
     title = clean(node.preview.title, Kind.LINE) or lines[0]
     text = shorten_with(title, max(8, width - cell_width(note) - 2), card.glyphs.cut)
@@ -239,4 +235,4 @@ def _shown(node: CallNode, fold: Fold) -> Sequence[CallNode | str]:
 
 
 def _more(count: int, noun: str, where: str) -> Row:
-    return Row((Span(f"({count} more {noun}{'' if count == 1 else 's'}, {where})", "dim"),))
+    return Row((Span(f"({count} more {noun}{'' if count == 1 else 's'} {where})", "dim"),))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-WINDOW = 12_000
+WINDOW = 8_000
 """Characters that are parsed at once. A block that is longer is cut there, so that no flush costs more."""
 
 CODE_PART = 40
@@ -33,6 +33,9 @@ LONGEST_LINE = 4_000
 """Characters of a line; a longer one is cut, before anything lays it out."""
 
 _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`\n]*\n)|~{3,})([^\n]*)\n")
+
+_MARK = re.compile(r" {0,3}(?:\Z|[^\w\s]|\d+[.)]|\s)")
+"""Lines that can begin a block, or end one by being blank."""
 
 
 @dataclass(slots=True, eq=False)
@@ -78,6 +81,8 @@ class MarkdownStream:
         """Characters of them."""
         self._blank = False
         """Whether a blank line stands before them."""
+        self._unparsed = 0
+        """How many of them, from the end, have come since they were parsed last."""
         self._number: int | None = None
         """The number of the list item that they begin with, where it continues a list."""
         self._code: Chunk | None = None
@@ -129,6 +134,7 @@ class MarkdownStream:
         line = _cleaned(raw) + "\n"
         self._lines.append(line)
         self._size += len(line)
+        self._unparsed += 1
 
     def _advance(self) -> None:
         """Freeze what later lines cannot change."""
@@ -141,8 +147,14 @@ class MarkdownStream:
             elif (fence := _FENCE.fullmatch(self._lines[0])) is not None:
                 self._code = _code_chunk(fence, self._blank)
                 self._code_start = len(self.chunks)
-            elif not self._advance_text():
+            elif not self._may_divide() or not self._advance_text():
                 return
+
+    def _may_divide(self) -> bool:
+        """False where the lines since the last parse can only go on with what was there; a later parse will do."""
+        fresh = self._lines[-self._unparsed :] if self._unparsed else []
+        self._unparsed = 0
+        return self._size >= WINDOW or any(_MARK.match(line) is not None for line in fresh)
 
     def _drop_blank(self) -> None:
         line = self._lines.pop(0)

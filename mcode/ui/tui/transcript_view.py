@@ -180,10 +180,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """The keys and the wheel scroll by setting `scroll_y`: it is turned into a block and a row."""
         by = round(new_value) - round(old_value)
         if by and self._viewport.places:
-            self._viewport.take_changes()
-            self._viewport.scroll(by, round(new_value))
-            self._note_position()
-            self._paint()
+            self._scroll(by, round(new_value))
 
     @override
     def on_mount(self) -> None:
@@ -195,6 +192,31 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         super().notify_style_update()
         if self.is_mounted:
             self._restyle()
+
+    @override
+    def action_scroll_up(self) -> None:
+        self._scroll(-1, self._viewport.row - 1)
+
+    @override
+    def action_scroll_down(self) -> None:
+        self._scroll(1, self._viewport.row + 1)
+
+    @override
+    def action_page_up(self) -> None:
+        self._scroll(1 - self.size.height, self._viewport.row)
+
+    @override
+    def action_page_down(self) -> None:
+        self._scroll(self.size.height - 1, self._viewport.row)
+
+    @override
+    def action_scroll_home(self) -> None:
+        self._viewport.go((0, 0))
+        self.flush()
+
+    @override
+    def action_scroll_end(self) -> None:
+        self.scroll_to_end()
 
     def on_click(self, event: Click) -> None:
         """A click on the first row of a card folds or unfolds it."""
@@ -213,6 +235,12 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         if not self._flush_due and self.is_mounted:
             self._flush_due = True
             self.call_next(self.flush)
+
+    def _scroll(self, by: int, target: int) -> None:
+        self._viewport.take_changes()
+        self._viewport.scroll(by, target)
+        self._note_position()
+        self._paint()
 
     def _resize(self) -> None:
         self._viewport.take_changes()

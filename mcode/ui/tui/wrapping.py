@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mcode.text import cell_width, shorten
@@ -70,7 +71,7 @@ def wrap_spans(spans: Sequence[Span], width: int) -> list[Row]:
             continue
         gap = len(blank)
         if current and used + gap + cells > width:
-            rows.append(Row(tuple(current), 0, joint))
+            rows.append(Row(_merged(current), 0, joint))
             current, used, joint = [], 0, blank
         elif blank:
             current.append(
@@ -80,14 +81,27 @@ def wrap_spans(spans: Sequence[Span], width: int) -> list[Row]:
         blank = ""
         if used + cells > width:
             *full, last = break_cells(word, width)
-            rows += [Row(each.spans, 0, each.joint if index else joint) for index, each in enumerate(full)]
+            rows += [
+                Row(_merged(each.spans), 0, each.joint if index else joint) for index, each in enumerate(full)
+            ]
             current, used, joint = list(last.spans), last.cells, ""
         else:
             current += word
             used += cells
     if current or not rows:
-        rows.append(Row(tuple(current), 0, joint))
+        rows.append(Row(_merged(current), 0, joint))
     return rows
+
+
+def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Fewer spans with the same look: each span costs bytes on the way to the terminal."""
+    return tuple(
+        Span("".join(span.text for span in group), style) for style, group in groupby(spans, key=_style_of)
+    )
+
+
+def _style_of(span: Span) -> str:
+    return span.style
 
 
 def _words(spans: Iterable[Span]) -> Iterator[list[Span]]:
