@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcode.config.settings import Problem, RuleText, Source
 from mcode.permissions.rules import read_rule
+from mcode.permissions.shell_tree import is_installed
 from mcode.permissions.specifiers import Commands, Files, Whole
 from mcode.permissions.verdict import Behavior
 
@@ -86,7 +87,9 @@ class RuleBook:
 
 
 def _held_back(rules: Iterable[Rule]) -> tuple[Problem, ...]:
-    """Say once that rules for more than one very line let no command run yet."""
+    """Say once that rules for more than one very line let no command run where there is no parser of lines."""
+    if is_installed():
+        return ()
     held = [
         rule.text
         for rule in rules
@@ -100,8 +103,8 @@ def _held_back(rules: Iterable[Rule]) -> tuple[Problem, ...]:
     if not held:
         return ()
     text = (
-        "commands are not read well enough yet to let rules with a wildcard, or for the whole of Bash, allow them: "
-        f"what only these would allow is asked about: {', '.join(held)}"
+        "the parser of shell lines (tree-sitter, tree-sitter-bash) is not installed, so rules with a wildcard, or for "
+        f"the whole of Bash, let no command run; what only these would allow is asked about: {', '.join(held)}"
     )
     return (Problem(None, "permissions.allow", text, "info"),)
 

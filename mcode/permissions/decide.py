@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from mcode.call import Origin
 from mcode.config.settings import Problem
 from mcode.errors import UsageError
+from mcode.permissions import shell_tree
 from mcode.permissions.book import RuleBook
 from mcode.permissions.explain import explanation
 from mcode.permissions.limits import never_unasked, not_in_plan, outside_is_blocked
@@ -14,6 +16,7 @@ from mcode.permissions.modes import Mode
 from mcode.permissions.paths import PathPolicy
 from mcode.permissions.permits import Permits
 from mcode.permissions.rules import read_rule
+from mcode.permissions.shell_lookup import Programs
 from mcode.permissions.specifiers import Files
 from mcode.permissions.subject import Subject
 from mcode.permissions.updates import suggestions
@@ -52,6 +55,7 @@ class Policy:
         self._settings = settings
         self.workspace = workspace
         self.paths = PathPolicy(workspace, own=own, readable=readable)
+        self._programs = Programs(settings.env.get("PATH") or os.environ.get("PATH", ""), self.paths)
         self.can_bypass = can_bypass and not settings.disable_bypass
         self._book = RuleBook((*settings.rules, *cli_rules), workspace.start)
         self._mode = Mode.DEFAULT
@@ -130,7 +134,8 @@ class Policy:
         return named or self.paths.secret(place) is None
 
     def prepare(self) -> None:
-        """Compile all path patterns; worth a thread after the first frame, since a slow library loads."""
+        """Load the parser of shell lines and compile all path patterns; worth a thread after the first frame."""
+        shell_tree.load()
         for rule in self._book:
             if isinstance(rule.match, Files):
                 rule.match.pattern.prepare()
@@ -188,15 +193,19 @@ class Policy:
         for rule in self._book.about(Behavior.DENY, subject):
             if rule.touches(subject):
                 return Verdict(Behavior.DENY, f"denied by the rule {rule.cited}", rule, "rule")
-        if self._mode is Mode.BYPASS and subject.command is not None and subject.reach.line.over_limit:
-            return self._denied_unread(subject)
+        if self._mode is Mode.BYPASS and subject.command is not None:
+            reading = subject.reading
+            if subject.reach.line.over_limit:
+                return self._denied_unread(subject, subject.reach.line.doubt)
+            if not isinstance(reading, str) and reading.over_limit:
+                return self._denied_unread(subject, reading.why)
         return None
 
-    def _denied_unread(self, subject: Subject) -> Verdict | None:
+    def _denied_unread(self, subject: Subject, doubt: str) -> Verdict | None:
         """A line too long to be read may hide what a rule is about, and this mode would not ask about it."""
         for rule in self._restrictions(subject):
             if not isinstance(rule.match, Files):
-                why = f"{subject.reach.line.doubt}, so it cannot be compared with the rule {rule.cited}"
+                why = f"{doubt}, so it cannot be compared with the rule {rule.cited}"
                 reason = f"mode bypassPermissions does not run this command: {why}"
                 return Verdict(Behavior.DENY, reason, rule, "rule")
         return None
@@ -224,7 +233,7 @@ class Policy:
         return self._book.about(Behavior.DENY, subject) + self._book.about(Behavior.ASK, subject)
 
     def _subject(self, call: Call, tool: Tool, access: Access) -> Subject:
-        return Subject(tool, call.arguments, access, self.paths)
+        return Subject(tool, call.arguments, access, self.paths, self._programs)
 
 
 def _typed_by_user(call: Call, subject: Subject) -> Verdict | None:

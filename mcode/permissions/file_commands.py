@@ -1,14 +1,9 @@
-"""The few commands that mode acceptEdits runs unasked: `mkdir touch rm rmdir mv cp` on files of the workspace.
-
-Only a line that every shell reads in one way counts: one command, words of letters, digits and `_ . / -`.
-(`sed`, which the mode names too, can write and run by its script; it waits for a real reading of the line.)
-"""
+"""The few commands that mode acceptEdits runs unasked: `mkdir touch rm rmdir mv cp sed` on files of the workspace."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +11,8 @@ from mcode.permissions.path_names import protected_part
 from mcode.permissions.resolve import exists, is_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from mcode.permissions.paths import PathPolicy
     from mcode.permissions.resolve import Place
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
 ENTRY_LIMIT = 1_000
 """Entries of a directory that are looked at; a command on a larger one is asked about."""
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./-]+(?: +[A-Za-z0-9_./-]+)*")
 _OPTIONS: dict[str, frozenset[str]] = {
     "mkdir": frozenset(("-p", "-v", "-pv", "--parents")),
     "touch": frozenset(("-c", "-a", "-m")),
@@ -33,28 +28,65 @@ _OPTIONS: dict[str, frozenset[str]] = {
     "mv": frozenset(("-f", "-n", "-v")),
     "cp": frozenset(("-r", "-R", "-a", "-p", "-f", "-n", "-v", "-rp", "--recursive")),
 }
+_SED_FLAGS = frozenset(
+    ("-n", "-E", "-r", "-i", "-s", "--quiet", "--silent", "--regexp-extended", "--in-place")
+)
+_ADDRESS = r"(?:\d+|\$|/[^/\\\n\[]*/)"
+_SED_BEGINNING = re.compile(rf"(?:{_ADDRESS}(?:,\+?{_ADDRESS})?)?")
 _RECURSIVE = frozenset(("-r", "-R", "-a", "-rp", "--recursive"))
 
 
-def edits_workspace_only(line: str, paths: PathPolicy, restricted: Callable[[Place], bool]) -> bool:
-    """True where the line is one of these commands and each of its operands may be changed unasked.
+def edits_workspace_only(
+    words: Sequence[str], directory: Path, paths: PathPolicy, restricted: Callable[[Place], bool]
+) -> bool:
+    """True where a command is one of these, and each of its operands may be changed unasked.
 
-    `restricted` tells whether a deny or ask rule speaks of a place.
+    `words` are literal, `directory` is where it runs. `restricted` tells whether a deny or ask rule speaks of a place.
     """
-    if not _PLAIN.fullmatch(line):
-        return False
-    program, *words = line.split(" ")
+    program, *rest = words
+    ground = _Ground(paths, directory, restricted)
+    if program == "sed":
+        operands = _operands_of_sed(rest)
+        return bool(operands) and all(ground.may_change(word) for word in operands)
     options = _OPTIONS.get(program)
-    if options is None or not _is_the_system_s(program, paths):
+    if options is None:
         return False
-    words = [word for word in words if word]
-    operands = [word for word in words if not word.startswith("-")]
-    if not operands or any(word.startswith("-") and word not in options for word in words):
+    operands = [word for word in rest if not word.startswith("-")]
+    if not operands or any(word.startswith("-") and word not in options for word in rest):
         return False
-    ground = _Ground(paths, restricted)
-    if program == "cp" and not ground.takes_copies(words, operands):
+    if program == "cp" and not ground.takes_copies(rest, operands):
         return False
     return all(ground.may_change(word) for word in operands)
+
+
+def _operands_of_sed(words: list[str]) -> list[str]:
+    """The files of a sed whose scripts only replace and print; empty for any other."""
+    scripts: list[str] = []
+    operands: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in ("-e", "--expression") and rest:
+            scripts.append(rest.pop(0))
+        elif word.startswith("-") and word not in _SED_FLAGS:
+            return []
+        elif not word.startswith("-"):
+            operands.append(word)
+    if not scripts and operands:
+        scripts.append(operands.pop(0))
+    return operands if all(map(_only_replaces, scripts)) else []
+
+
+def _only_replaces(script: str) -> bool:
+    """True for `s///` and `p` behind an address or two, written so that every sed reads it in one way."""
+    beginning = _SED_BEGINNING.match(script)
+    command = script[beginning.end() :] if beginning is not None else script
+    if command == "p":
+        return True
+    if len(command) < 4 or command[0] != "s" or "\n" in script or command[1].isalnum() or command[1] in "\\ ":
+        return False
+    mark = command[1]
+    return command.count(mark) == 3 and re.fullmatch(r"[gpiI0-9]*", command.rpartition(mark)[2]) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +94,7 @@ class _Ground:
     """Which places such a command may touch."""
 
     paths: PathPolicy
+    directory: Path
     restricted: Callable[[Place], bool]
 
     def may_change(self, word: str) -> bool:
@@ -70,7 +103,7 @@ class _Ground:
         segments = word.split("/")
         if any(segment in (".", "..") for segment in segments[1:]) or segments[-1] in ("", ".", ".."):
             return False
-        place = self.paths.locate(word)
+        place = self.paths.locate(word, self.directory)
         roots = {str(root) for root in self.paths.workspace.roots}
         if place.fault or place.resolved in roots or not self.paths.inside(place):
             return False
@@ -82,11 +115,11 @@ class _Ground:
         """True where no link that is already there can lead a copy out of the workspace."""
         *sources, destination = operands
         targets = [destination]
-        if is_directory(self.paths.locate(destination).resolved):
+        if is_directory(self.paths.locate(destination, self.directory).resolved):
             targets = [f"{destination}/{source.rpartition('/')[2]}" for source in sources]
         if any(word in _RECURSIVE for word in words):
             # Below an existing directory there may be links; a copy writes through them.
-            return not any(exists(self.paths.locate(each).resolved) for each in targets)
+            return not any(exists(self.paths.locate(each, self.directory).resolved) for each in targets)
         return all(self.may_change(each) for each in targets)
 
     def _content_is_free(self, place: Place) -> bool:
@@ -107,9 +140,3 @@ class _Ground:
             except OSError:
                 return False
         return True
-
-
-def _is_the_system_s(program: str, paths: PathPolicy) -> bool:
-    """True where the name does not find a program that lies in the workspace."""
-    found = shutil.which(program)
-    return found is not None and not paths.inside(paths.locate(found))

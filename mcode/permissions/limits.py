@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.permissions.modes import Mode
 from mcode.permissions.shell_dangers import removal_of_critical_path, write_to_protected_path
+from mcode.permissions.shell_judge import LineJudge
 from mcode.permissions.verdict import Behavior, Verdict
 
 if TYPE_CHECKING:
@@ -28,17 +30,32 @@ def outside_is_blocked(subject: Subject, settings: Settings) -> Verdict | None:
 
 
 def not_in_plan(subject: Subject) -> Verdict | None:
-    """Deny what mode plan does not do, in words that send the model to its plan."""
+    """Deny what mode plan does not do, in words that send the model to its plan; commands that only read pass."""
     if subject.writes:
         denied = f"writing {subject.writes[0].given} is denied"
     elif subject.command is not None:
-        denied = "running a command is denied, since commands cannot yet be told to be read-only"
+        why = _why_not_reading(subject)
+        if not why:
+            return None
+        denied = f"this command is denied, because {why}"
     else:
         return None
     advice = (
-        "Go on with the reading tools, then present your plan; it is carried out once the user approves it"
+        "Nothing was run. Go on with the reading tools, then present your plan; it is carried out once the user "
+        "approves it"
     )
     return Verdict(Behavior.DENY, f"mode plan only reads and explores: {denied}. {advice}", kind="mode")
+
+
+def _why_not_reading(subject: Subject) -> str:
+    """Why a line may do more than read; empty where each of its commands is in the list of reading commands."""
+    reading = subject.reading
+    if isinstance(reading, str):
+        return f"the parser of shell lines cannot be loaded ({reading})"
+    if not reading.commands:
+        return reading.why
+    judged = LineJudge(subject, (), (), Mode.PLAN).judge(reading.commands)
+    return next((part.why for part in judged.parts if not part.allowed), "")
 
 
 def never_unasked(subject: Subject, must_ask: str) -> Verdict | None:

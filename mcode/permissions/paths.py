@@ -81,6 +81,24 @@ class PathPolicy:
                 return f"`{part}` is the name of a file that holds credentials"
         return None
 
+    def why_reading_asks(self, place: Place, *, content: bool = True) -> str:
+        """Why reading this place needs permission, as a sentence's end; empty where it is read without asking.
+
+        The one answer for file tools, arguments of commands and mentions. `content` is False where only names and
+        sizes are shown.
+        """
+        if place.fault:
+            return f"{place.spellings[0]}: {place.fault}"
+        if self.readable(place):
+            return ""
+        secret = self.secret(place) if content else None
+        if secret is not None:
+            return f"reading {place.resolved} asks: {secret}"
+        if not self.inside(place):
+            leads = "" if place.resolved == place.given else f" (it leads to {place.resolved})"
+            return f"{place.given}{leads} is outside the working directories"
+        return ""
+
     def _root_of(self, path: str) -> str | None:
         for root in self.workspace.roots:
             if _within(path, str(root)):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text as a set; a list in prose's form is easier to read and to keep in order."""
     return frozenset(text.split())
 
 
-SHELLS = _words("sh bash zsh dash ksh fish ash")
+SHELLS = words_of("sh bash zsh dash ksh fish ash")
 
-RUNNERS = SHELLS | _words(
+RUNNERS = SHELLS | words_of(
     """
     env sudo doas su runuser nohup timeout time nice ionice chrt taskset stdbuf command builtin exec noglob
     xargs parallel setsid flock watch find eval trap busybox chroot unshare nsenter strace ltrace script
@@ -18,16 +19,16 @@ RUNNERS = SHELLS | _words(
 )
 """Programs that run a command given in their arguments; deny and ask rules look through them."""
 
-JOINING = _words("eval ssh watch trap")
+JOINING = words_of("eval ssh watch trap")
 """Runners that put their arguments together to one line."""
 
-INTERPRETERS = _words("python python3 perl ruby node deno bun php lua awk")
+INTERPRETERS = words_of("python python3 perl ruby node deno bun php lua awk")
 """Programs that run a program text given in their arguments or their input."""
 
 RUNS_CODE = (
     RUNNERS
     | INTERPRETERS
-    | _words(
+    | words_of(
         """
         gawk tclsh make cmake ninja just npx pnpx bunx uvx pipx docker podman kubectl source . osascript pwsh
         powershell java gdb tmux screen expect
@@ -36,7 +37,7 @@ RUNS_CODE = (
 )
 """Programs for which no rule is offered: what they do is not in the words of the line."""
 
-SHOWS_FILES = _words(
+SHOWS_FILES = words_of(
     """
     cat head tail sed grep egrep fgrep rg less more nl tac cut sort uniq od xxd hexdump strings base64 awk diff wc
     source .
@@ -44,13 +45,13 @@ SHOWS_FILES = _words(
 )
 """Programs whose arguments are files that they show; rules about `Read` reach into these."""
 
-WRITES_ALL = _words("rm rmdir unlink shred mv touch mkdir tee truncate")
+WRITES_ALL = words_of("rm rmdir unlink shred mv touch mkdir tee truncate")
 """Programs that change every file which an argument names; rules about `Edit` reach into these."""
 
-WRITES_LAST = _words("cp ln install")
+WRITES_LAST = words_of("cp ln install")
 """Programs that write to their last argument and show the others."""
 
-ONLY_READING = _words(
+ONLY_READING = words_of(
     """
     cat head tail grep egrep fgrep rg ls tree stat du file wc diff cmp test [ [[ echo printf pwd less more nl tac
     cut od xxd hexdump strings md5sum sha1sum sha256sum realpath readlink basename dirname which type jq
@@ -58,16 +59,16 @@ ONLY_READING = _words(
 )
 """Programs that write no file which an argument names."""
 
-GIT_ONLY_READING = _words("status log diff show blame ls-files grep add commit rev-parse check-ignore")
+GIT_ONLY_READING = words_of("status log diff show blame ls-files grep add commit rev-parse check-ignore")
 """Subcommands of git that write no file of the working tree which an argument names."""
 
-REMOVERS = _words("rm rmdir unlink shred")
+REMOVERS = words_of("rm rmdir unlink shred")
 
-DESTRUCTIVE = REMOVERS | _words(
+DESTRUCTIVE = REMOVERS | words_of(
     "dd mkfs truncate chmod chown chgrp mv kill pkill killall reboot shutdown halt crontab"
 )
 """Programs for which no rule is offered: what they destroy does not come back."""
 
-DESTRUCTIVE_GIT = _words(
+DESTRUCTIVE_GIT = words_of(
     "push reset clean checkout restore switch rebase stash gc prune filter-branch update-ref reflog branch tag"
 )

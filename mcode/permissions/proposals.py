@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.permissions.needs import NeedKind
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from mcode.permissions.needs import Need
     from mcode.permissions.resolve import Place
     from mcode.permissions.subject import Subject
+    from mcode.permissions.verdict import PartVerdict
     from mcode.tool import Workspace
 
 _PLAIN_WORD = r"""(?:[A-Za-z0-9_./:=@%+,^-]|'[^'\n*]*'|"[^"\n*\\$`!]*")+"""
@@ -23,7 +25,13 @@ _PLAIN_LINE = re.compile(f"{_PLAIN_WORD}(?: {_PLAIN_WORD})*")
 _PLAIN_PATH = re.compile(r"/[\w./@%+,=-]*(?: [\w./@%+,=-]+)*")
 
 
-def proposals_for(subject: Subject, unmet: Sequence[Need]) -> tuple[Proposal, ...]:
+PARTS_LIMIT = 5
+"""Rules that one answer adds for the commands of a line."""
+
+
+def proposals_for(
+    subject: Subject, unmet: Sequence[Need], parts: Sequence[PartVerdict] = ()
+) -> tuple[Proposal, ...]:
     """Offers for a call that is asked about, by what it still needs; none where one rule could not say it all."""
     if len(unmet) != 1:
         unmet = [need for need in unmet if not need.also_written]
@@ -32,7 +40,7 @@ def proposals_for(subject: Subject, unmet: Sequence[Need]) -> tuple[Proposal, ..
     need = unmet[0]
     match need.kind:
         case NeedKind.COMMAND:
-            return _for_command(subject.command or "")
+            return _for_parts(parts) if len(parts) > 1 else _for_command(subject.command or "")
         case NeedKind.WRITE:
             return _for_writing(need.place, subject) if need.place else ()
         case NeedKind.READ:
@@ -51,15 +59,31 @@ def _both(rule: str, what: str) -> tuple[Proposal, ...]:
 
 
 def _for_command(line: str) -> tuple[Proposal, ...]:
-    if not _PLAIN_LINE.fullmatch(line) or len(line) > 300:
+    return _both(f"Bash({line})", f"exactly `{line}`") if _may_be_offered(line) else ()
+
+
+def _for_parts(parts: Sequence[PartVerdict]) -> tuple[Proposal, ...]:
+    """One rule for each command that needs approval; none where one of them could not be offered alone."""
+    missing = list(dict.fromkeys(part.text for part in parts if not part.allowed))
+    if not 0 < len(missing) <= PARTS_LIMIT or not all(map(_may_be_offered, missing)):
         return ()
+    rules = [f"Bash({text})" for text in missing]
+    what = "exactly " + " and ".join(f"`{text}`" for text in missing)
+    further = tuple(rules[1:])
+    return tuple(replace(proposal, further=further) for proposal in _both(rules[0], what))
+
+
+def _may_be_offered(line: str) -> bool:
+    """True for one plain command whose words show what it does, and that can be taken back."""
+    if not _PLAIN_LINE.fullmatch(line) or len(line) > 300:
+        return False
     words = line.split(" ")
     program = re.sub(r"[\d.]+$", "", words[0].rpartition("/")[2].casefold()) or words[0]
     if "=" in words[0] or ":" in words[0] or program in RUNS_CODE or program.split(".")[0] in DESTRUCTIVE:
-        return ()
-    if program == "git" and (words[1:2] == [] or words[1].startswith("-") or words[1] in DESTRUCTIVE_GIT):
-        return ()
-    return _both(f"Bash({line})", f"exactly `{line}`")
+        return False
+    return not (
+        program == "git" and (words[1:2] == [] or words[1].startswith("-") or words[1] in DESTRUCTIVE_GIT)
+    )
 
 
 def _for_writing(place: Place, subject: Subject) -> tuple[Proposal, ...]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from mcode.permissions.shell import read_shell
 from mcode.permissions.shell_files import files_read, files_written
 from mcode.permissions.shell_lines import read_line
 from mcode.permissions.shell_reach import Reach
+from mcode.permissions.shell_tree import ParserMissingError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,13 +17,17 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.permissions.paths import PathPolicy
     from mcode.permissions.resolve import Place
+    from mcode.permissions.shell import Reading
+    from mcode.permissions.shell_lookup import Programs
     from mcode.tool import Access, Tool
 
 
 class Subject:
     """What is judged. Everything that costs time is worked out when a rule first needs it."""
 
-    def __init__(self, tool: Tool, arguments: JsonObject, access: Access, paths: PathPolicy) -> None:
+    def __init__(
+        self, tool: Tool, arguments: JsonObject, access: Access, paths: PathPolicy, programs: Programs
+    ) -> None:
         self.tool = tool.name
         self.source = tool.source
         self.effects = tool.effects
@@ -29,6 +35,7 @@ class Subject:
         self.command = access.command
         self.domain = _host(access.domain)
         self.paths = paths
+        self.programs = programs
         self._access = access
 
     @cached_property
@@ -45,6 +52,14 @@ class Subject:
     def reach(self) -> Reach:
         """What the shell line may run; nothing where there is no line."""
         return Reach(read_line(self.command or ""))
+
+    @cached_property
+    def reading(self) -> Reading | str:
+        """The shell line as a parser reads it, for letting it run; why there is no parser where there is none."""
+        try:
+            return read_shell(self.command or "")
+        except ParserMissingError as missing:
+            return str(missing)
 
     @cached_property
     def shown(self) -> tuple[Place, ...]:

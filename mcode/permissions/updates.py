@@ -74,7 +74,7 @@ def suggestions(proposals: Sequence[Proposal]) -> list[JsonObject]:
     return [
         {
             "type": "addRules",
-            "rules": [_rule_object(proposal.rule)],
+            "rules": [_rule_object(rule) for rule in proposal.rules],
             "behavior": str(Behavior.ALLOW),
             "destination": _OF_PROPOSAL.get(proposal.destination, SESSION),
         }

@@ -28,6 +28,28 @@ class Proposal:
     """`session`, or `local` for the project's personal settings file."""
     label: str
     """The answer in words; it names everything that the rule would allow."""
+    further: tuple[str, ...] = ()
+    """More rules that belong to the same answer: one for each other part of a command line."""
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """All rules that the answer adds."""
+        return (self.rule, *self.further)
+
+
+@dataclass(frozen=True, slots=True)
+class PartVerdict:
+    """The decision about one command of a line."""
+
+    text: str
+    """The command as it is rendered, for people."""
+    allowed: bool
+    """True where nothing needs to be asked about this part."""
+    why: str
+    """Which rule, list or mode lets it run, or what is missing. No full stop."""
+    kind: str = "default"
+    """As in `Verdict.kind`."""
+    rule: Rule | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +65,9 @@ class Verdict:
     """What decided: `rule`, `mode`, `grant`, `read-only`, `path`, `user`, `hook` or `default`."""
     proposals: tuple[Proposal, ...] = ()
     """Offered with a question; empty where every such call must be asked about."""
+    parts: tuple[PartVerdict, ...] = ()
+    """For a command line that was read to its last word: each command in it."""
+    run_as: str | None = None
+    """The command line that is to run in place of the given one, where the call is allowed by its parts."""
+    note: str = ""
+    """What the model must know of how the line is run; empty where nothing was left out or added that matters."""

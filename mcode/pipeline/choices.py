@@ -42,7 +42,7 @@ def keyed_proposals(proposals: Sequence[Proposal], *, in_program: bool) -> dict[
 def choices_of(proposals: dict[str, Proposal], *, in_program: bool) -> tuple[ApprovalChoice, ...]:
     """All choices of an approval, in the order in which they are shown."""
     kept = [
-        ApprovalChoice(key, proposal.label, proposal.rule, proposal.destination)
+        ApprovalChoice(key, proposal.label, ", ".join(proposal.rules), proposal.destination)
         for key, proposal in proposals.items()
     ]
     if not in_program:
@@ -69,6 +69,6 @@ def _until_program_ends(proposal: Proposal) -> Proposal:
     what = (
         proposal.label.removesuffix(_SESSION_ENDS)
         if proposal.label.endswith(_SESSION_ENDS)
-        else f"Allow what the rule {proposal.rule} covers"
+        else f"Allow what {', '.join(proposal.rules)} covers"
     )
     return replace(proposal, destination=PROGRAM, label=f"{what} until this program ends")

@@ -11,6 +11,7 @@ from mcode.permissions.decide import Behavior
 from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
 from mcode.pipeline.choices import RULE, STOP
+from mcode.pipeline.rendered import as_judged, decision_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -41,6 +42,8 @@ class Decided:
     denial: Outcome | None = None
     """None where the call may run."""
     batch: str = ""
+    run: Admitted | None = None
+    """The call as it runs, where a command line runs as it was understood and not as it was written."""
     verdict: Verdict | None = None
     """The verdict that stands in the end, where it is not the first one."""
 
@@ -81,10 +84,10 @@ class Permission:
             denial = outcomes.denied(call, verdict.reason, kind)
             decided = Decided(admitted, verdict.kind, verdict.reason, denial)
         else:
-            decided = Decided(admitted, verdict.kind, verdict.reason)
+            decided = _permitted(admitted, verdict)
         behavior = Behavior.ALLOW if decided.denial is None else Behavior.DENY
         final = replace(decided.verdict or verdict, behavior=behavior)
-        self.recorder.judge(decided.admitted.call, final, decided.by, time.monotonic() - began)
+        self.recorder.judge((decided.run or decided.admitted).call, final, decided.by, time.monotonic() - began)
         return decided
 
     async def _ask(self, admitted: Admitted, preview: Preview, verdict: Verdict) -> Decided:
@@ -129,7 +132,7 @@ class Permission:
             return self._denied(admitted, answer)
         if answer.choice == RULE:
             now = self._permitted_since(admitted, verdict) or verdict
-            return Decided(admitted, now.kind, now.reason, verdict=now)
+            return _permitted(admitted, now)
         if answer.proposal is not None:
             await self.keep_rule(answer.proposal, call)
             self.desk.reconsider()
@@ -150,6 +153,11 @@ class Permission:
             self.programs.stop(call.parent, f"it was denied a call of {call.tool} and ended with that{why}")
         denial = outcomes.denied(call, said, FailureKind.DENIED)
         return Decided(admitted, YOU, "denied by you", denial)
+
+
+def _permitted(admitted: Admitted, verdict: Verdict) -> Decided:
+    decision = decision_of(verdict, admitted)
+    return Decided(admitted, verdict.kind, decision, run=as_judged(admitted, verdict), verdict=verdict)
 
 
 def _denied_by_hook(call: Call, answer: PermissionAnswer) -> Outcome:

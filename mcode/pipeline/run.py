@@ -132,7 +132,7 @@ class Pipeline:
 
     async def _perform(self, decided: Decided, notes: tuple[str, ...], journey: _Journey) -> Outcome:
         """Steps 5 to 7 for a call that may run."""
-        admitted = decided.admitted
+        admitted = decided.run or decided.admitted
         journey.call = admitted.call
         if decided.by_user:
             self.approved.add(admitted.call.id)

@@ -37,16 +37,19 @@ class RuleKeeper:
     async def keep(self, proposal: Proposal, call: Call) -> None:
         """Put the rule that the user chose into force, and into the project's personal settings for `local`."""
         if proposal.destination == "program" and call.parent is not None:
-            self._keep_for_program(proposal.rule, call.parent)
+            for rule in proposal.rules:
+                self._keep_for_program(rule, call.parent)
             return
         for rules in self._of_programs.values():  # it stays now when the program ends
-            rules[:] = [rule for rule in rules if rule != proposal.rule]
+            rules[:] = [rule for rule in rules if rule not in proposal.rules]
         if proposal.destination == "session":
-            self.policy.grant(proposal.rule)
+            for rule in proposal.rules:
+                self.policy.grant(rule)
             return
         path = local_settings_file(self.start)
-        self.policy.grant(proposal.rule, kept_in=path)
-        await self._write(path, "allow", proposal.rule)
+        for rule in proposal.rules:
+            self.policy.grant(rule, kept_in=path)
+            await self._write(path, "allow", rule)
 
     def _keep_for_program(self, rule: str, program: str) -> None:
         """Only a program's calls run while it does, so a rule of the session that goes with it is the program's."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mcode.call import Call, Origin
 from mcode.config.settings import Settings
 from mcode.errors import UsageError
+from mcode.permissions import book, shell_tree
 from mcode.permissions.modes import Mode, bypass_refusal, in_sandbox, next_mode, parse_mode, resumed_mode
 from mcode.permissions.verdict import Behavior
 from tests.permissions.conftest import STRENGTH, TOOLS, House
@@ -98,7 +99,19 @@ def test_plan_mode_sends_the_model_to_its_plan_and_no_rule_or_hook_lifts_it(hous
     verdict = house.decide(("allow Edit(**)",), EDIT, mode=Mode.PLAN, hook=Behavior.ALLOW)
     assert (verdict.behavior, verdict.kind) == (Behavior.DENY, "mode")
     assert "present your plan" in verdict.reason
-    assert house.outcome(("allow Bash(ls)",), "Bash(ls)", mode=Mode.PLAN) == "deny"
+    assert house.outcome(("allow Bash(make)",), "Bash(make)", mode=Mode.PLAN) == "deny"
+
+
+def test_plan_mode_runs_commands_that_only_read_and_names_the_one_that_does_more(house: House) -> None:
+    for line in ("ls", "grep -rn x src | head -5", "cd src && cat a.py; git log -n 3"):
+        assert house.outcome((), f"Bash({line})", mode=Mode.PLAN) == "allow", line
+        assert house.outcome(("ask Bash(*)",), f"Bash({line})", mode=Mode.PLAN) == "ask"
+        assert house.outcome(("deny Bash(*)",), f"Bash({line})", mode=Mode.PLAN) == "deny"
+    for line in ("ls && touch x", "ls > x", "echo $(date)", "cat /etc/hostname", "npm test"):
+        assert house.outcome(("allow Bash",), f"Bash({line})", mode=Mode.PLAN) == "deny", line
+    reason = house.decide((), "Bash(ls && touch x)", mode=Mode.PLAN).reason
+    assert "`touch x` is not in the list of reading commands" in reason
+    assert "Nothing was run" in reason
 
 
 ACCEPTED = (
@@ -109,6 +122,16 @@ ACCEPTED = (
     "rmdir a",
     "mv a.txt src/b.txt",
     "cp -r src copy",
+    "touch a.txt; ls",
+    "touch a.txt && touch b.txt",
+    "touch 'a b'",
+    "rm\ta.txt",
+    "touch x\n",
+    "cd src && touch x.py",
+    "sed -i s/a/b/ a.txt",
+    "sed -n '1,40p' a.txt",
+    "sed -E -i -e 's|x/y|z|g' src/a.py a.txt",
+    "sed -n '/^def /,/^$/p' src/a.py",
 )
 NOT_ACCEPTED = (
     "mkdir /h/x",
@@ -117,9 +140,25 @@ NOT_ACCEPTED = (
     "rm *",
     "cp a.txt ~/x",
     "cp a.txt $X",
-    "touch a.txt; ls",
-    "touch a.txt && touch b.txt",
-    "touch 'a b'",
+    "touch a.txt; make",
+    "touch a.txt && touch ../b.txt",
+    "touch *.txt",
+    "cd src && touch ../../x.py",
+    "cd .. && touch x.py",
+    "NODE_ENV=x touch a",
+    "sed -i.bak s/a/b/ a.txt",
+    "sed -f s.sed a.txt",
+    "sed 's/a/b/w PWN' a.txt",
+    "sed 's/a/b/e' a.txt",
+    "sed '1e touch PWN' a.txt",
+    "sed 'w PWN' a.txt",
+    "sed 'r /etc/passwd' a.txt",
+    "sed -n '1{w PWN\n}' a.txt",
+    "sed -e p -e 'w PWN' a.txt",
+    "sed 's/[/]w PWN/x/' a.txt",
+    "sed s/a/b/ ../a.txt",
+    "sed s/a/b/ .env",
+    "sed -i s/a/b/",
     "mv .git x",
     "mv x .mcp.json",
     "rm .env",
@@ -137,18 +176,20 @@ NOT_ACCEPTED = (
     "mkdir -m 777 x",
     "rm",
     "rm -rf",
-    "ls",
-    "sed -i s/a/b/ a.txt",
     "/bin/rm a.txt",
-    "rm\ta.txt",
-    "touch x\n",
 )
 
 
-def test_accept_edits_runs_plain_file_commands_inside_the_workspace(house: House) -> None:
-    for line in ACCEPTED:
-        assert house.outcome((), f"Bash({line})", mode=Mode.ACCEPT_EDITS) == "allow", line
-        assert house.outcome((), f"Bash({line})") == "ask", line
+def judged(house: House, line: str, mode: Mode) -> Behavior:
+    call = Call("c", "Bash", {"command": line})
+    access = TOOLS["Bash"].access(call.arguments, house.workspace())
+    return house.policy(mode=mode).decide(call, TOOLS["Bash"], access).behavior
+
+
+@pytest.mark.parametrize("line", ACCEPTED)
+def test_accept_edits_runs_plain_file_commands_inside_the_workspace(house: House, line: str) -> None:
+    assert judged(house, line, Mode.ACCEPT_EDITS) is Behavior.ALLOW
+    assert judged(house, line, Mode.DEFAULT) is Behavior.ASK
 
 
 @pytest.mark.parametrize("line", NOT_ACCEPTED)
@@ -159,9 +200,7 @@ def test_accept_edits_asks_about_every_other_command(house: House, line: str) ->
     (house.start / "drop/a.txt").symlink_to(house.home / "other/x")
     (house.start / "drop/x").mkdir()
     (house.start / "copied/src").mkdir(parents=True)
-    call = Call("c", "Bash", {"command": line})
-    access = TOOLS["Bash"].access(call.arguments, house.workspace())
-    assert house.policy(mode=Mode.ACCEPT_EDITS).decide(call, TOOLS["Bash"], access).behavior is Behavior.ASK
+    assert judged(house, line, Mode.ACCEPT_EDITS) is Behavior.ASK
 
 
 def test_accept_edits_keeps_to_the_rules_about_files(house: House) -> None:
@@ -225,13 +264,21 @@ def test_every_reason_names_the_rule_and_its_place(house: House) -> None:
         assert verdict.rule.line == 3
 
 
-def test_a_rule_that_does_not_let_commands_run_yet_is_named_where_it_would_have(house: House) -> None:
+def test_p_02_without_the_parser_only_rules_without_a_wildcard_let_commands_run_and_that_is_said(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell_tree, "_parser", lambda: "no module named tree_sitter")
+    monkeypatch.setattr(book, "is_installed", lambda: False)
     policy = house.policy("allow Bash(npm *)", "allow Bash", "allow Bash(ls)")
     (problem,) = policy.problems
     assert problem.severity == "info"
     assert "Bash(npm *), Bash" in problem.text
-    assert "not by `Bash(npm *)`" in policy.decide(*house.call("Bash(npm ci)")).reason
-    assert "not by `Bash`" in policy.decide(*house.call("Bash(make)")).reason
+    assert "not by `Bash(npm *)`" in policy.decide(*house.call("Bash(npm unseen)")).reason
+    assert "not by `Bash`" in policy.decide(*house.call("Bash(make unseen)")).reason
+    assert "parser of shell lines cannot be loaded" in policy.decide(*house.call("Bash(make unseen)")).reason
+    policy.set_mode(Mode.PLAN)
+    assert policy.decide(*house.call("Bash(ls unseen)")).behavior is Behavior.DENY
+    policy.set_mode(Mode.DEFAULT)
     assert policy.decide(*house.call("Bash(ls)")).behavior is Behavior.ALLOW
 
 

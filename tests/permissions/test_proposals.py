@@ -26,10 +26,10 @@ def offered(house: House, call: str, *rules: str, mode: Mode = Mode.DEFAULT) -> 
     [
         "pytest -q tests",
         "npm run build",
-        "git status",
+        "git add src",
         "git commit -m 'a (b) c'",
         "ruff check --fix src",
-        "ls",
+        "tree",
     ],
 )
 def test_p_14_a_plain_command_is_offered_exactly_as_it_stands(house: House, line: str) -> None:
@@ -42,7 +42,7 @@ def test_p_14_a_plain_command_is_offered_exactly_as_it_stands(house: House, line
         "env x",
         "sudo ls",
         "xargs ls",
-        "find . -name x",
+        "find . -exec ls ;",
         "bash x.sh",
         "/bin/sh x",
         "python a.py",
@@ -61,22 +61,22 @@ def test_p_14_a_plain_command_is_offered_exactly_as_it_stands(house: House, line
         "mv a b",
         "chmod +x a",
         "git push",
-        "git -C x status",
+        "git -C x add y",
         "git reset --hard",
         "kill 1",
-        "ls && pwd",
-        "ls | wc -l",
+        "tree && python a.py",
+        "tree | xargs ls",
         "ls > out",
-        "ls *",
+        "tree *",
         "echo $X",
         'echo "$X"',
         "A=1 ls",
-        "ls\npwd",
+        "a; b; c; d; e; f",
         "ls ~",
         "mkfs.ext4 /dev/x",
-        "ls  -l",
-        "echo 'a * b'",
-        f"ls {'x' * 400}",
+        "tree  -l",
+        "tree 'a * b'",
+        f"tree {'x' * 400}",
     ],
 )
 def test_p_14_nothing_is_offered_for_lines_whose_words_do_not_show_what_they_do(
@@ -92,8 +92,21 @@ def test_p_14_an_offer_allows_what_it_says_and_no_more(house: House) -> None:
     assert local.label == "Always allow exactly `pytest -q` in this project"
     policy.grant(session.rule)
     assert policy.decide(*house.call("Bash(pytest -q)")).behavior is Behavior.ALLOW
-    for line in ("pytest -q x", "pytest", "pytest -q; ls"):
+    assert policy.decide(*house.call("Bash(ls && pytest -q)")).behavior is Behavior.ALLOW
+    for line in ("pytest -q x", "pytest", "pytest -q; tree", "pytest -q > x", "pytest -q $X"):
         assert policy.decide(*house.call(f"Bash({line})")).behavior is Behavior.ASK
+
+
+def test_p_14_a_compound_line_is_offered_by_one_rule_for_each_part_that_needs_one(house: House) -> None:
+    policy = house.policy("allow Bash(npm *)")
+    line = "Bash(cd src && npm ci && ruff check . | tail -3; pytest -q)"
+    (session, local) = policy.decide(*house.call(line)).proposals
+    assert session.rules == local.rules == ("Bash(ruff check .)", "Bash(pytest -q)")
+    assert session.label == "Allow exactly `ruff check .` and `pytest -q` for this session"
+    for rule in session.rules:
+        policy.grant(rule)
+    assert policy.decide(*house.call(line)).behavior is Behavior.ALLOW
+    assert policy.decide(*house.call("Bash(pytest -q src)")).behavior is Behavior.ASK
 
 
 def test_p_14_edits_are_offered_for_the_files_directory_until_the_session_ends(house: House) -> None:

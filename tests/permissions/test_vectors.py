@@ -1,8 +1,4 @@
-"""The forty test vectors of the rules that users bring from elsewhere, in one table.
-
-The last column is what holds until shell lines are read by a real parser: before that only a rule without a
-wildcard that equals the whole line lets a command run. None: the same as the final outcome.
-"""
+"""The forty test vectors of the rules that users bring from elsewhere, in one table."""
 
 from __future__ import annotations
 
@@ -26,7 +22,6 @@ class Vector:
     rules: tuple[str, ...]
     call: str
     outcome: str
-    until_the_parser: str | None = None
     mode: Mode = Mode.DEFAULT
     hook: Behavior | None = None
     hook_reason: str = ""
@@ -36,29 +31,29 @@ TEST = ("allow Bash(npm test *)",)
 ANY_MODE = (Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.BYPASS)
 
 VECTORS = (
-    Vector("1", TEST, "Bash(npm test)", "allow", "ask"),
-    Vector("2", TEST, "Bash(npm test -- --watch)", "allow", "ask"),
+    Vector("1", TEST, "Bash(npm test)", "allow"),
+    Vector("2", TEST, "Bash(npm test -- --watch)", "allow"),
     Vector("3", TEST, "Bash(npm testify)", "ask"),
-    Vector("4", ("allow Bash(ls*)",), "Bash(lsof -i)", "allow", "ask"),
-    Vector("5", ("allow Bash(git diff:*)",), "Bash(git diff HEAD~1)", "allow", "ask"),
+    Vector("4", ("allow Bash(ls*)",), "Bash(lsof -i)", "allow"),
+    Vector("5", ("allow Bash(git diff:*)",), "Bash(git diff HEAD~1)", "allow"),
     Vector("6", ("allow Bash(npm run build)",), "Bash(npm run build --prod)", "ask"),
     Vector("6 exact", ("allow Bash(npm run build)",), "Bash(npm run build)", "allow"),
     Vector("7", TEST, "Bash(npm test && rm -rf out)", "ask"),
-    Vector("8", (*TEST, "allow Bash(rm *)"), "Bash(npm test && rm -rf out)", "allow", "ask"),
+    Vector("8", (*TEST, "allow Bash(rm *)"), "Bash(npm test && rm -rf out)", "allow"),
     *(Vector(f"9a {mode}", ("allow Bash(rm *)",), "Bash(rm -rf /)", "ask", mode=mode) for mode in ANY_MODE),
     *(
         Vector(f"9b {mode}", ("allow Bash(rm *)",), 'Bash(rm -rf "$X"/*)', "ask", mode=mode)
         for mode in ANY_MODE
     ),
     Vector("10", ("deny Bash(rm *)",), "Bash(ls; FOO=1 rm x)", "deny"),
-    Vector("11", TEST, "Bash(NODE_ENV=test npm test)", "allow", "ask"),
+    Vector("11", TEST, "Bash(NODE_ENV=test npm test)", "allow"),
     Vector("12", TEST, "Bash(LD_PRELOAD=x npm test)", "ask"),
-    Vector("13", TEST, "Bash(timeout 30 npm test)", "allow", "ask"),
+    Vector("13", TEST, "Bash(timeout 30 npm test)", "allow"),
     Vector("14", ("allow Bash(grep *)",), "Bash(xargs -n1 grep x)", "ask"),
     Vector("15", ("allow Bash(watch *)",), "Bash(watch ls)", "ask"),
     Vector("16", ("allow Bash(find *)",), "Bash(find . -name x -delete)", "ask"),
-    Vector("17a", (), "Bash(git status)", "allow", "ask"),
-    Vector("17b", (), "Bash(ls | wc -l)", "allow", "ask"),
+    Vector("17a", (), "Bash(git status)", "allow"),
+    Vector("17b", (), "Bash(ls | wc -l)", "allow"),
     Vector("18", (), "Bash(ls > out.txt)", "ask"),
     Vector("19", (), "Bash(echo $(rm x))", "ask"),
     Vector("20", ("ask Bash(git push *)", "allow Bash(git *)"), "Bash(git push)", "ask"),
@@ -94,9 +89,9 @@ VECTORS = (
     Vector("36", ("allow Edit(src/**)",), "Edit(/w/src/a)", "deny", mode=Mode.PLAN),
     Vector("37", ("deny Bash(rm *)",), "Bash(rm x)", "deny", hook=Behavior.ALLOW),
     Vector("38", ("allow Bash",), "Bash(ls)", "deny", hook=Behavior.DENY, hook_reason="not on a Friday"),
-    Vector("39a", ("allow Bash(npm *)",), "Bash(npm ci)", "allow", "ask"),
+    Vector("39a", ("allow Bash(npm *)",), "Bash(npm ci)", "allow"),
     Vector("39b", ("allow Bash(npm *)",), "Bash(npm ci)", "deny", hook=Behavior.DENY),
-    Vector("40a", ("allow Bash(npm *)",), "Bash(npm ci)", "allow", "ask"),
+    Vector("40a", ("allow Bash(npm *)",), "Bash(npm ci)", "allow"),
     Vector("40b", ("allow Bash(npm *)",), "Bash(rm x)", "ask"),
 )
 
@@ -107,17 +102,12 @@ def test_the_vector_has_its_outcome(house: House, vector: Vector) -> None:
     verdict = house.decide(
         vector.rules, vector.call, mode=vector.mode, hook=vector.hook, hook_reason=vector.hook_reason
     )
-    assert str(verdict.behavior) == (vector.until_the_parser or vector.outcome), verdict.reason
+    assert str(verdict.behavior) == vector.outcome, verdict.reason
     assert verdict.reason
 
 
 def test_the_table_holds_all_forty_vectors() -> None:
     assert {int("".join(filter(str.isdigit, vector.number))) for vector in VECTORS} == set(range(1, 41))
-
-
-def test_until_the_parser_comes_no_outcome_is_weaker_than_the_final_one() -> None:
-    assert all(vector.until_the_parser in (None, "ask") for vector in VECTORS)
-    assert all(vector.outcome == "allow" for vector in VECTORS if vector.until_the_parser)
 
 
 def test_vector_24_the_unanchored_allow_glob_is_named_in_a_warning(house: House) -> None:

@@ -1,0 +1,251 @@
+"""The verdict about a plain line: each of its commands must be let run on its own."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcode.permissions import git_config
+from mcode.permissions.file_commands import edits_workspace_only
+from mcode.permissions.git_table import reading_run
+from mcode.permissions.modes import Mode
+from mcode.permissions.needs import Need, NeedKind, meets
+from mcode.permissions.programs import SHOWS_FILES, WRITES_ALL, WRITES_LAST, words_of
+from mcode.permissions.resolve import exists
+from mcode.permissions.shell import render
+from mcode.permissions.shell_places import Directories, Reading
+from mcode.permissions.shell_rules import changes_the_shell, covers, only_exactly
+from mcode.permissions.shell_table import BUILTINS, Reads, is_listed, reads_of
+from mcode.permissions.specifiers import Commands, Files, Whole
+from mcode.permissions.verdict import PartVerdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcode.permissions.resolve import Place
+    from mcode.permissions.rules import Rule
+    from mcode.permissions.shell import SimpleCommand
+    from mcode.permissions.subject import Subject
+
+_NAMES_ONLY = words_of("ls find du stat wc which")
+_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What came of judging a line."""
+
+    parts: tuple[PartVerdict, ...]
+    run_as: str
+    note: str = ""
+
+    @property
+    def allowed(self) -> bool:
+        return all(part.allowed for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A command that may run, and how."""
+
+    why: str
+    kind: str
+    text: str
+    rule: Rule | None = None
+    note: str = ""
+
+
+class LineJudge:
+    """Judges the commands of one line. Without rules and in mode plan it knows the reading commands alone."""
+
+    def __init__(
+        self, subject: Subject, rules: Sequence[Rule], restrictions: Sequence[Rule], mode: Mode
+    ) -> None:
+        self._subject = subject
+        self._rules = rules
+        self._mode = mode
+        self._limits = [rule for rule in restrictions if isinstance(rule.match, Files)]
+        restricted = self._restricted if self._limits else None
+        self._reading = Reading(subject.paths, self._permitted, restricted)
+
+    def judge(self, commands: Sequence[SimpleCommand]) -> Judgement:
+        """Judge every command; nothing is run and nothing is opened but configuration of git."""
+        places = Directories(str(self._subject.paths.workspace.current))
+        unsure = next((each.program for each in commands if changes_the_shell(each)), "")
+        parts: list[PartVerdict] = []
+        texts: list[str] = []
+        notes: list[str] = []
+        for command in commands:
+            if command.operator:
+                places.pass_operator(command.operator)
+            run = self._run(command, places, unsure)
+            if isinstance(run, str):
+                parts.append(PartVerdict(command.shown, False, run))
+                texts.append(command.text)
+            else:
+                parts.append(PartVerdict(command.shown, True, run.why, run.kind, run.rule))
+                texts.append(run.text)
+                notes += [run.note] if run.note else []
+        return Judgement(tuple(parts), render(commands, texts), " ".join(dict.fromkeys(notes)))
+
+    def _run(self, command: SimpleCommand, places: Directories, unsure: str) -> _Run | str:
+        """How one command may run, or what is missing."""
+        lost = places.unknown
+        fault = places.change(command, self._subject.paths) if command.program == "cd" else ""
+        if command.files:
+            redirect = command.files[0]
+            verb = "read" if redirect.operator.endswith("<") else "write"
+            return f"its redirection `{redirect.operator}{redirect.target}` would {verb} a file, which always asks"
+        if lost:
+            return lost
+        ruled = self._by_rule(command, places.all)
+        if isinstance(ruled, _Run):
+            return ruled
+        if fault:
+            return ruled or fault
+        listed = self._by_table(command, places.all, unsure)
+        if isinstance(listed, _Run):
+            return listed
+        if self._mode is Mode.ACCEPT_EDITS and not unsure and self._edits(command, places.all):
+            return _Run("mode acceptEdits: a file command in the workspace runs", "mode", command.text)
+        return ruled or listed
+
+    def _by_rule(self, command: SimpleCommand, directories: Sequence[str]) -> _Run | str:
+        """By the user's rules; a rule with a wildcard does not lift the questions about paths."""
+        why = ""
+        for rule in self._rules:
+            exact = isinstance(rule.match, Commands) and rule.match.pattern.exact
+            if isinstance(rule.match, Commands):
+                covered = covers(rule.match.pattern, command)
+            else:
+                covered = isinstance(rule.match, Whole) and rule.is_about(
+                    self._subject.tool, self._subject.source
+                )
+            if not covered:
+                continue
+            if not exact:
+                if only_exactly(command):
+                    why = f"it runs or removes what {rule.cited} does not show; it takes a rule without `*`"
+                    continue
+                why = self._path_fault(command, directories)
+                if why:
+                    continue
+            granted = "your answer" if rule.granted else "the rule"
+            kind = "grant" if rule.granted else "rule"
+            return _Run(
+                f"allowed by {granted}{':' if rule.granted else ''} {rule.cited}", kind, command.text, rule
+            )
+        return why
+
+    def _path_fault(self, command: SimpleCommand, directories: Sequence[str]) -> str:
+        """Why a path that a ruled command names is asked about all the same, as far as its words show paths."""
+        program = command.program
+        reads = reads_of(program, command.arguments) if is_listed(program) else None
+        if isinstance(reads, Reads):
+            return self._reading.fault(reads, directories, content=program not in _NAMES_ONLY)
+        writes = program in WRITES_ALL or program in WRITES_LAST or program == "mv"
+        if not writes and program not in SHOWS_FILES and not is_listed(program):
+            return ""
+        for word in command.arguments:
+            for text in dict.fromkeys((word.value, word.value.partition("=")[2])):
+                if not text or (text.startswith("-") and text == word.value):
+                    continue
+                found = self._word_fault(Reads((word if word.glob else text,)), directories, writes=writes)
+                if found:
+                    return found
+        return ""
+
+    def _word_fault(self, reads: Reads, directories: Sequence[str], *, writes: bool) -> str:
+        """A word that names no file may be anything else, such as a script; for a writer it is a new file."""
+        paths = self._subject.paths
+        word = reads.paths[0]
+        seen = (paths.locate(str(word), Path(each)) for each in directories)
+        if not writes and isinstance(word, str) and not any(exists(place.resolved) for place in seen):
+            return ""
+        return self._reading.fault(reads, directories, content=True)
+
+    def _by_table(self, command: SimpleCommand, directories: Sequence[str], unsure: str) -> _Run | str:
+        """By the list of reading commands."""
+        program = command.program
+        if unsure:
+            return f"`{unsure}` in the same line may change what `{program}` means"
+        if program == "cd":
+            return _Run("changes to a directory of the workspace", "read-only", command.text)
+        if program != "git" and not is_listed(program):
+            return self._not_listed(command)
+        doubt = "" if program in BUILTINS else self._subject.programs.doubt(program)
+        if doubt:
+            return doubt
+        if program == "git":
+            return self._git(command, directories)
+        reads = reads_of(program, command.arguments)
+        if isinstance(reads, str):
+            return reads
+        fault = self._reading.fault(reads, directories, content=program not in _NAMES_ONLY)
+        if fault:
+            return fault
+        text, note = command.text, ""
+        if reads.recursive:
+            left_out = self._reading.left_out(reads, directories)
+            if isinstance(left_out, str):
+                return left_out
+            if left_out:
+                text = f"grep {_options(left_out)} {' '.join(word.rendered for word in command.arguments)}"
+                note = (
+                    "Files with the names of secrets (.env, *.pem and the like) were left out of the search."
+                )
+        return _Run("reads in the workspace", "read-only", text, note=note)
+
+    def _git(self, command: SimpleCommand, directories: Sequence[str]) -> _Run | str:
+        run = reading_run(command.arguments)
+        if isinstance(run, str):
+            return run
+        paths = self._subject.paths
+        for directory in directories:
+            place = paths.locate(run.directory or ".", Path(directory))
+            if place.fault or not paths.inside(place):
+                return f"git would run in {place.resolved}, outside the working directories"
+            hindrance = git_config.obstacle(place.resolved)
+            if hindrance:
+                return f"git is not run unasked here: {hindrance}"
+            operands = tuple(
+                part for text in run.operands for part in dict.fromkeys((text, text.rpartition(":")[2]))
+            )
+            fault = self._reading.fault(Reads(operands), (place.resolved,), content=True)
+            if fault:
+                return fault
+        return _Run("reads in the workspace", "read-only", run.text)
+
+    def _not_listed(self, command: SimpleCommand) -> str:
+        text = command.text if len(command.text) <= _SHOWN else f"{command.text[:_SHOWN]}…"
+        if self._mode is Mode.PLAN:
+            return f"`{text}` is not in the list of reading commands"
+        return f"no rule allows mcode to run `{text}`, and mode {self._mode} asks"
+
+    def _edits(self, command: SimpleCommand, directories: Sequence[str]) -> bool:
+        """By mode acceptEdits: the few file commands, on literal paths of the workspace."""
+        if command.assignments or any(word.glob for word in command.words):
+            return False
+        words = [word.value for word in command.words]
+        return not self._subject.programs.doubt(words[0]) and all(
+            edits_workspace_only(words, Path(each), self._subject.paths, self._restricted)
+            for each in directories
+        )
+
+    def _restricted(self, place: Place) -> bool:
+        """True where a deny or ask rule speaks of a place."""
+        return any(
+            isinstance(rule.match, Files) and rule.match.pattern.touches(place, self._subject.paths.workspace)
+            for rule in self._limits
+        )
+
+    def _permitted(self, place: Place) -> bool:
+        """True where an allow rule lets a place be read."""
+        need = Need(NeedKind.READ, place.given, place)
+        return any(isinstance(rule.match, Files) and meets(rule, need, self._subject) for rule in self._rules)
+
+
+def _options(options: Sequence[str]) -> str:
+    return " ".join(shlex.quote(each) for each in options)

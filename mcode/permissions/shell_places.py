@@ -1,0 +1,194 @@
+"""Where the commands of a plain line run, and whether what they read may be read unasked."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcode.permissions.path_names import secret_part
+from mcode.permissions.resolve import is_directory
+from mcode.permissions.shell_words import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from mcode.permissions.paths import PathPolicy
+    from mcode.permissions.resolve import Place
+    from mcode.permissions.shell import SimpleCommand
+    from mcode.permissions.shell_table import Reads
+
+MATCH_LIMIT = 200
+"""Files that a pattern may stand for; a command with a wider one is asked about."""
+
+DIRECTORY_LIMIT = 8
+"""Directories in which a command may run; a line with more is asked about."""
+
+WALK_LIMIT = 5_000
+"""Entries that are looked at below what is read with everything in it."""
+
+FOUND_LIMIT = 20
+"""Names of secret files that are left out one by one."""
+
+SECRET_PATTERNS = (
+    ".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "id_*", "?netrc",
+    ".git-credentials", ".pgpass", ".my.cnf", ".pypirc", ".htpasswd", ".s3cfg", ".boto", ".vault-token", ".terraformrc",
+    "credentials.tfrc.json", "application_default_credentials.json", "service*account*.json",
+)  # fmt: skip
+SECRET_FOLDERS = (".ssh", ".aws", ".gnupg", ".azure", ".oci", ".docker", ".kube", ".config")
+
+
+class Directories:
+    """The directories in which the next command of a line may run."""
+
+    def __init__(self, current: str) -> None:
+        self._before = self._now = (current,)
+        self.unknown = ""
+        """Why it cannot be told where the next command runs; empty where it can."""
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return self._now
+
+    def pass_operator(self, operator: str) -> None:
+        """Take note of what stands before the next command: only behind `&&` is it sure that the last one worked."""
+        if operator not in ("&&", "|"):
+            self._before = self._now = tuple(dict.fromkeys((*self._before, *self._now)))
+        if len(self._now) > DIRECTORY_LIMIT:
+            self.unknown = f"the line may be in more than {DIRECTORY_LIMIT} directories"
+
+    def change(self, command: SimpleCommand, paths: PathPolicy) -> str:
+        """Follow a `cd`; returns why it is not one into a directory of the workspace, or nothing."""
+        why = self._follow(command, paths)
+        if why:
+            self.unknown = why
+        return why
+
+    def _follow(self, command: SimpleCommand, paths: PathPolicy) -> str:
+        words = command.arguments
+        if len(words) != 1 or words[0].glob or words[0].value.startswith("-") or words[0].value == "":
+            return "`cd` is followed only with one literal directory"
+        found: list[str] = []
+        for base in self._now:
+            place = paths.locate(words[0].value, Path(base))
+            if place.fault or not paths.inside(place):
+                return f"`cd {words[0].text}` leads to {place.resolved}, outside the working directories"
+            if place.resolved != place.spellings[0]:
+                return f"`cd {words[0].text}` passes a link to {place.resolved}"
+            found.append(place.resolved)
+        joined = (*self._now, *found) if command.operator == "|" else tuple(found)
+        self._now = tuple(dict.fromkeys(joined))
+        return ""
+
+
+class Reading:
+    """Whether places may be read unasked; `permitted` and `restricted` ask the rules about files."""
+
+    def __init__(
+        self,
+        paths: PathPolicy,
+        permitted: Callable[[Place], bool],
+        restricted: Callable[[Place], bool] | None,
+    ) -> None:
+        """`restricted` is None where no deny or ask rule speaks of files."""
+        self._paths = paths
+        self._permitted = permitted
+        self._restricted = restricted
+
+    def fault(self, reads: Reads, directories: Sequence[str], *, content: bool) -> str:
+        """Why what a command reads is asked about; empty where it may be read. `content`: it shows more than names."""
+        for directory in directories:
+            for path in reads.paths:
+                for place in self._places(path, directory):
+                    if place is None:
+                        return f"`{path.value if isinstance(path, Word) else path}` stands for too many files"
+                    found = self._fault_of(place, content=content)
+                    if found:
+                        return found
+                    if reads.no_directories and is_directory(place.resolved):
+                        return f"{place.given} is a directory, in which links may lead elsewhere"
+        return ""
+
+    def left_out(self, reads: Reads, directories: Sequence[str]) -> tuple[str, ...] | str:
+        """Options of grep that leave out files of secrets below what it reads; or why it is asked about."""
+        tops = [
+            place.resolved
+            for directory in directories
+            for path in reads.paths
+            for place in self._places(path, directory)
+            if place is not None and is_directory(place.resolved)
+        ]
+        names, complete = self._walk(tops)
+        if isinstance(names, str):
+            return names
+        if complete and len(names) <= FOUND_LIMIT:
+            return tuple(sorted(names))
+        if self._restricted is not None and not complete:
+            return f"more than {WALK_LIMIT} files would have to be compared with the rules about files"
+        return tuple(
+            [*(f"--exclude={_any_case(each)}" for each in SECRET_PATTERNS)]
+            + [f"--exclude-dir={_any_case(each)}" for each in SECRET_FOLDERS]
+        )
+
+    def _walk(self, tops: Iterable[str]) -> tuple[set[str] | str, bool]:
+        """Exclusions for the secrets below some directories, and whether all of them were looked through."""
+        waiting, seen, found = list(tops), 0, set[str]()
+        while waiting:
+            directory = waiting.pop()
+            for entry in _entries(directory):
+                seen += 1
+                if seen > WALK_LIMIT:
+                    return found, False
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if self._restricted is not None and self._restricted(self._paths.locate(entry.path)):
+                    return f"a rule about files speaks of {entry.path}", True
+                if secret_part(entry.path[len(directory) :].lstrip("/")) or secret_part(entry.path):
+                    option = "--exclude-dir" if is_folder else "--exclude"
+                    found.add(f"{option}={glob.escape(entry.name)}")
+                elif is_folder:
+                    waiting.append(entry.path)
+        return found, True
+
+    def _fault_of(self, place: Place, *, content: bool) -> str:
+        if place.resolved == "/dev/null" or self._permitted(place):
+            return ""
+        return self._paths.why_reading_asks(place, content=content) or (_odd_kind(place) if content else "")
+
+    def _places(self, path: Word | str, directory: str) -> Iterator[Place | None]:
+        """What a word stands for, seen from a directory; None after too many."""
+        if isinstance(path, str) or not path.glob:
+            yield self._paths.locate(path if isinstance(path, str) else path.value, Path(directory))
+            return
+        rendered = path.rendered
+        found = glob.iglob(rendered, root_dir=directory)  # noqa: PTH207 -- matches lazily, and as the shell does
+        matches = list(itertools.islice(found, MATCH_LIMIT + 1))
+        for match in matches[:MATCH_LIMIT] or [rendered]:
+            yield self._paths.locate(match, Path(directory))
+        if len(matches) > MATCH_LIMIT:
+            yield None
+
+
+def _entries(directory: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as found:
+            return list(itertools.islice(found, WALK_LIMIT + 1))
+    except OSError:
+        return []
+
+
+def _odd_kind(place: Place) -> str:
+    try:
+        mode = os.stat(place.resolved).st_mode  # noqa: PTH116 -- hot path, and the paths here are text
+    except OSError:
+        return ""
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return ""
+    return f"{place.given} is neither a file nor a directory"
+
+
+def _any_case(pattern: str) -> str:
+    """The pattern for names in any letter case."""
+    return "".join(f"[{each.lower()}{each.upper()}]" if each.isalpha() else each for each in pattern)
