@@ -12,7 +12,7 @@ from rich.text import Text
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tests.e2e.binary import Machine
 
@@ -31,7 +31,14 @@ QUIET = 1.3
 class BinaryTerminal:
     """One run of mcode as a user has it in front of them."""
 
-    def __init__(self, machine: Machine, *arguments: str, columns: int = 100, rows: int = 40) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        *arguments: str,
+        columns: int = 100,
+        rows: int = 40,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._display = pyte.HistoryScreen(columns, rows, history=5_000)
         self._stream = pyte.ByteStream(self._display)
         self.written = b""
@@ -41,7 +48,7 @@ class BinaryTerminal:
             program,
             rest,
             cwd=str(machine.project),
-            env={**machine.environment, "TERM": "xterm-256color", "LANG": "C.UTF-8"},
+            env={**machine.environment, "TERM": "xterm-256color", "LANG": "C.UTF-8", **(environment or {})},
             dimensions=(rows, columns),
         )
         self.child.delaybeforesend = None

@@ -2,15 +2,164 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from mcode.commands.tables import tokens
+from mcode.ui.tui.session_picker import SessionPicker
+from mcode.ui.tui.table_inspector import Column, RowKey, TableInspector, TableSpec, rows_of
 
 if TYPE_CHECKING:
     from mcode.commands.registry import CommandResult
+    from mcode.jsontext import JsonObject
     from mcode.ui.tui.app import McodeApp
     from mcode.ui.tui.inspector import InspectorScreen
 
 
 def special_inspector(name: str, front: McodeApp, result: CommandResult) -> InspectorScreen | None:
-    """The inspector made for a command's data; None where there is none."""
-    del name, front, result
-    return None
+    """The inspector made for a command's data; None where there is none or the data are of another kind."""
+    command = front.registry.find(name)
+    name = command.name if command is not None else name
+    rows = rows_of(result.data)
+    data: JsonObject = cast("JsonObject", result.data) if isinstance(result.data, dict) else {}
+    match name:
+        case "tools" if rows and "state" in rows[0]:
+            return TableInspector(front, TOOLS, rows, _last_line(result.text))
+        case "permissions" if "rules" in data:
+            return TableInspector(
+                front, PERMISSIONS, rows_of(data["rules"]), f"Permission mode: {data['mode']}"
+            )
+        case "hooks" if data.get("hooks"):
+            return TableInspector(front, HOOKS, rows_of(data["hooks"]))
+        case "resume" if rows and "first_prompt" in rows[0]:
+            return SessionPicker(front, RESUME, [row for row in rows if not row.get("current")])
+        case "rewind" if rows and "turn" in rows[0]:
+            return TableInspector(front, REWIND, rows[::-1], _last_line(result.text))
+        case "model" if data.get("offered"):
+            offered = [{"model": each} for each in data["offered"]]
+            return TableInspector(front, MODEL, offered)
+        case "help" if rows and "summary" in rows[0]:
+            return TableInspector(front, HELP, rows)
+        case _:
+            return None
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rsplit("\n", 1)[-1].strip()
+
+
+def _cost(row: JsonObject) -> str:
+    """A cost in brackets is what loading the tool would add."""
+    if row.get("state") == "BLOCKED":
+        return "0"
+    cost = tokens(int(row["tokens"]))
+    return cost if row.get("in_request") else f"({cost})"
+
+
+def _day(value: Any) -> str:
+    return datetime.fromtimestamp(float(value)).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _whole(row: JsonObject) -> str:
+    del row
+    return ""
+
+
+TOOLS = TableSpec(
+    "/tools",
+    (
+        Column("state", "state"),
+        Column("name", "tool", width=44),
+        Column("source", "source", width=16),
+        Column("tokens", "tokens", of_row=_cost, right=True),
+        Column("permission", "permission"),
+        Column("calls", "calls", right=True),
+        Column("last_used", "last used"),
+    ),
+    subtitle="what the model can see, and what it costs",
+    state="state",
+    box="search as the model would; loads nothing",
+    box_command="/tools",
+    keys={
+        "enter": RowKey("details", _whole),
+        "w": RowKey("why", lambda row: f"/tools why {row['name']}"),
+        "l": RowKey("load now", lambda row: f"/tools load {row['name']}"),
+        "p": RowKey("permission", lambda row: f"/permissions explain {row['name']} {{}}"),
+    },
+)
+
+PERMISSIONS = TableSpec(
+    "/permissions",
+    (
+        Column("behavior", "says"),
+        Column("rule", "rule", width=50),
+        Column("scope", "scope"),
+        Column("path", "file", width=60),
+        Column("line", "line", right=True),
+    ),
+    subtitle="rules, the strongest first",
+    state="behavior",
+    box="test a call, such as Bash(git push) or Read(notes.txt)",
+    box_command="/permissions explain",
+    keys={"enter": RowKey("details", _whole)},
+)
+
+HOOKS = TableSpec(
+    "/hooks",
+    (
+        Column("event", "event"),
+        Column("matcher", "matcher"),
+        Column("command", "command", width=60),
+        Column("onFailure", "on failure"),
+        Column("scope", "scope"),
+        Column("unsupported", "not run because", width=60),
+    ),
+    state="event",
+    keys={"enter": RowKey("details", _whole)},
+)
+
+RESUME = TableSpec(
+    "/resume",
+    (
+        Column("id", "id", lambda value: str(value)[:8]),
+        Column("name", "name", width=24),
+        Column("first_prompt", "first message", width=60),
+        Column("messages", "messages", right=True),
+        Column("modified", "last used", _day),
+    ),
+    subtitle="sessions of this folder, newest first",
+    keys={"enter": RowKey("resume", lambda row: f"/resume {row['id']}", leaves=True)},
+)
+
+REWIND = TableSpec(
+    "/rewind",
+    (
+        Column("turn", "message", right=True),
+        Column("text", "text", width=70),
+        Column("files_changed_since", "files changed since", right=True),
+    ),
+    subtitle="back to the moment before a message",
+    keys={
+        "enter": RowKey("both", lambda row: f"/rewind {row['turn']} both", leaves=True),
+        "b": RowKey("conversation only", lambda row: f"/rewind {row['turn']} conversation", leaves=True),
+        "o": RowKey("files only", lambda row: f"/rewind {row['turn']} files", leaves=True),
+    },
+)
+
+MODEL = TableSpec(
+    "/model",
+    (Column("model", "model", width=80),),
+    subtitle="what the endpoint offers; /model NAME takes any other",
+    keys={"enter": RowKey("use", lambda row: f"/model {row['model']}", leaves=True)},
+)
+
+HELP = TableSpec(
+    "/help",
+    (
+        Column("name", "command", lambda value: f"/{value}"),
+        Column("usage", "with"),
+        Column("summary", "", width=80),
+    ),
+    subtitle="commands; F1 lists the keys",
+    keys={"enter": RowKey("more", lambda row: f"/help {row['name']}")},
+)

@@ -1,0 +1,246 @@
+"""An inspector of rows: sorted, filtered, with a box that runs a command, and keys that run one on the picked row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import DataTable, Input, Static
+from typing_extensions import override
+
+from mcode.text import Kind, clean, shorten
+from mcode.ui.tui.inspector import InspectorScreen, TextInspector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from textual.events import Key
+    from textual.widget import Widget
+
+    from mcode.jsontext import JsonObject
+    from mcode.ui.tui.app import McodeApp
+
+_NOTE_ROWS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: which member of a row, its heading, and how a value is written."""
+
+    member: str
+    title: str
+    write: Callable[[Any], str] = str
+    of_row: Callable[[JsonObject], str] | None = None
+    """Writes the cell where more than one member tells what stands there."""
+    right: bool = False
+    width: int = 40
+    """Cells at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowKey:
+    """A key that does something with the picked row."""
+
+    label: str
+    command: Callable[[JsonObject], str]
+    """The slash command that it runs."""
+    leaves: bool = False
+    """True where the inspector closes before the command runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """What an inspector of rows shows of a command's data."""
+
+    title: str
+    columns: tuple[Column, ...]
+    subtitle: str = ""
+    state: str = ""
+    """The member that `f` filters by."""
+    box: str = ""
+    """What the box asks for; empty where words only filter the rows."""
+    box_command: str = ""
+    """The command that the box's text is put behind."""
+    keys: Mapping[str, RowKey] = field(default_factory=dict[str, RowKey])
+    """By key; `enter` among them."""
+
+
+class TableInspector(InspectorScreen):
+    """Shows the rows of a command's data. It asks the same command again for nothing; what it shows is its answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "sort", id="inspector.sort", show=False),
+        Binding("f", "filter", id="inspector.filter", show=False),
+        Binding("c", "copy", id="inspector.copy", show=False),
+    ]
+
+    def __init__(self, front: McodeApp, spec: TableSpec, rows: Sequence[JsonObject], foot: str = "") -> None:
+        super().__init__(front, spec.title, spec.subtitle)
+        self._spec = spec
+        self._all = rows
+        self._foot_text = clean(foot, Kind.BLOCK)
+        self._shown: list[JsonObject] = []
+        self._words = ""
+        self._state = ""
+        self._sort = -1
+        self._box = Input(placeholder=spec.box or "show rows with")
+        self._note = Static(Content(""), markup=False, classes="note")
+        self._table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=False)
+        self._foot = Static(Content(self._foot_text), markup=False, classes="note")
+
+    @property
+    @override
+    def keys(self) -> str:
+        own = [f"{_name(key)} {each.label}" for key, each in self._spec.keys.items()]
+        filters = [f"f filter: {self._state or 'all'}"] if self._spec.state else []
+        return "   ".join([*own, "/ search", "s sort", *filters, "c copy"])
+
+    @override
+    def body(self) -> Iterable[Widget]:
+        yield self._box
+        yield self._note
+        yield self._table
+        yield self._foot
+
+    @override
+    def opened(self) -> None:
+        self._box.display = bool(self._spec.box)
+        self._note.display = False
+        self._foot.display = bool(self._foot_text)
+        for column in self._spec.columns:
+            self._table.add_column(Text(column.title), key=column.member)
+        self._fill()
+        self.focus_body()
+
+    @override
+    def focus_body(self) -> None:
+        self.set_focus(self._table)
+
+    @override
+    def action_search(self) -> None:
+        self._box.display = True
+        self.set_focus(self._box)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Without a command of its own the box keeps the rows that hold its words."""
+        if not self._spec.box_command:
+            self._words = event.value.lower()
+            self._fill()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Run the box's command and show its answer above the rows."""
+        if self._spec.box_command and event.value.strip():
+            self.front.work.begin(self._ask(f"{self._spec.box_command} {event.value.strip()}"))
+        else:
+            self._note.display = False
+            self.focus_body()
+
+    def on_data_table_row_selected(self) -> None:
+        """Enter or a click on a row."""
+        self._do("enter")
+
+    def on_key(self, event: Key) -> None:
+        """The keys of this inspector's rows."""
+        if event.key in self._spec.keys and event.key != "enter" and self.focused is self._table:
+            event.stop()
+            self._do(event.key)
+
+    def action_sort(self) -> None:
+        """By the next column."""
+        self._sort = (self._sort + 2) % (len(self._spec.columns) + 1) - 1
+        self._fill()
+
+    def action_filter(self) -> None:
+        """The next state, then all again."""
+        if not self._spec.state:
+            return
+        states = ["", *dict.fromkeys(str(row.get(self._spec.state, "")) for row in self._all)]
+        self._state = states[(states.index(self._state) + 1) % len(states)]
+        self._fill()
+
+    def action_copy(self) -> None:
+        """The picked row as JSON."""
+        from mcode import jsontext
+
+        row = self.picked
+        if row is not None:
+            self.front.copy_to_clipboard(jsontext.dump(row))
+
+    @property
+    def picked(self) -> JsonObject | None:
+        """The row under the cursor."""
+        at = self._table.cursor_row
+        return self._shown[at] if 0 <= at < len(self._shown) else None
+
+    def _do(self, key: str) -> None:
+        row, does = self.picked, self._spec.keys.get(key)
+        if row is None or does is None:
+            return
+        command = does.command(row)
+        if not command:
+            self.front.push_screen(TextInspector(self.front, self._spec.title, facts(row)))
+        elif does.leaves:
+            self.dismiss()
+            self.front.sending.run(command)
+        else:
+            self.front.work.begin(self._ask(command))
+
+    async def _ask(self, command: str) -> None:
+        context = self.front.context()
+        result = await context.registry.run(command, context)
+        lines = clean(result.text, Kind.BLOCK).split("\n")
+        if len(lines) > _NOTE_ROWS:
+            self.front.push_screen(TextInspector(self.front, command, result.text))
+            return
+        width = max(20, self.size.width - 2)
+        self._note.update(Content("\n").join(Content(shorten(line, width)) for line in lines))
+        self._note.display = True
+
+    def _fill(self) -> None:
+        spec = self._spec
+        rows = [
+            row
+            for row in self._all
+            if (not self._state or str(row.get(spec.state)) == self._state)
+            and all(word in facts(row).lower() for word in self._words.split())
+        ]
+        if self._sort >= 0:
+            member = spec.columns[self._sort].member
+            rows.sort(key=lambda row: _order(row.get(member)))
+        self._shown = rows
+        self._table.clear()
+        for row in rows:
+            self._table.add_row(*(_cell(column, row) for column in spec.columns))
+        self.draw_frame()
+
+
+def facts(row: JsonObject) -> str:
+    """A row's members, one a line."""
+    return "\n".join(f"{name:<16} {'' if value is None else value}" for name, value in row.items())
+
+
+def rows_of(data: object) -> list[JsonObject]:
+    """The objects of a command's data, where it is a list of them."""
+    if not isinstance(data, list):
+        return []
+    return [cast("JsonObject", each) for each in cast("list[object]", data) if isinstance(each, dict)]
+
+
+def _cell(column: Column, row: JsonObject) -> Text:
+    value = row.get(column.member)
+    written = column.of_row(row) if column.of_row else "" if value is None else column.write(value)
+    text = shorten(clean(written, Kind.LINE), column.width)
+    return Text(text, justify="right" if column.right else "left", no_wrap=True)
+
+
+def _order(value: object) -> tuple[int, float, str]:
+    if isinstance(value, (int, float)):
+        return 0, -float(value), ""
+    return 1, 0.0, str(value).lower()
+
+
+def _name(key: str) -> str:
+    return key.capitalize() if len(key) > 1 else key

@@ -1,0 +1,135 @@
+"""What only a real pseudo-terminal shows: the first frame, rest, the end, and what never reaches the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+from mcode.model.script import parse_script
+from tests.e2e.binary import endpoint
+from tests.e2e.story import turn
+from tests.stage import use
+from tests.ui.tui.terminal import LEAVES, READY, ScreenTerminal
+from tools.messages_server import running_server
+
+if TYPE_CHECKING:
+    from tests.e2e.binary import Machine
+
+LATE = ("anthropic", "mcp", "pydantic", "httpx2", "quickjs", "tree_sitter")
+
+FIRST_FRAME = """
+import json, sys, os
+from mcode.ui.tui import app
+begin = app.McodeApp.begin
+def told(self):
+    begin(self)
+    def tell():
+        modules = sorted({name.split(".")[0] for name in sys.modules})
+        with open(os.environ["TOLD"], "w") as file:
+            json.dump(modules, file)
+    self.call_after_refresh(tell)
+app.McodeApp.begin = told
+from mcode.__main__ import main
+main()
+"""
+
+HOSTILE = (
+    "\x1b]52;c;aGk=\x07 \x1b]0;title\x07 \x1b]8;;http://x\x1b\\ \x1bPq\x1b\\ \x1b[2J \x1b[6n \x1bc \x9b2J \x9d0;x\x9c "
+    "\x07 \x08 \r over \x00 \u202e \u200b \U000e0041 \x1b]"
+)
+MARKUP = "x[/oops] [@click=app.quit]q[/]"
+
+
+def test_the_first_frame_needs_nothing_slow_and_takes_keys(machine: Machine) -> None:
+    told = machine.home / "modules.json"
+    script = parse_script({"turns": [{"reply": "Hello yourself."}]}, "first")
+    with (
+        running_server(script) as server,
+        ScreenTerminal(machine, *endpoint(server), program=FIRST_FRAME, TOLD=str(told)) as terminal,
+    ):
+        terminal.child.send("typed before the first frame\r")
+        terminal.wait_for("Hello yourself.")
+        assert server.bodies[0]["messages"][0]["content"][-1]["text"] == "typed before the first frame"
+        assert not set(json.loads(told.read_text())) & set(LATE)
+        assert terminal.quit() == 0
+
+
+def test_21_at_rest_nothing_is_written(machine: Machine) -> None:
+    script = parse_script({"turns": [{"reply": "Done."}]}, "rest")
+    with running_server(script) as server, ScreenTerminal(machine, *endpoint(server)) as terminal:
+        terminal.wait_for(READY)
+        terminal.say("go")
+        terminal.wait_for("Done.")
+        terminal.pump(1.0)
+        before = len(terminal.written)
+        used = _cpu(terminal.child.pid)
+        terminal.pump(3.0)
+        assert terminal.written[before:] == b""
+        assert _cpu(terminal.child.pid) - used < 0.3
+        assert terminal.quit() == 0
+
+
+def test_a_signal_gives_the_terminal_back_and_says_how_to_go_on(machine: Machine) -> None:
+    with ScreenTerminal(machine, "--demo") as terminal:
+        terminal.wait_for(READY)
+        os.kill(terminal.child.pid, signal.SIGTERM)
+        assert terminal.wait_for_end() == 143
+        assert LEAVES in terminal.written
+
+
+def test_14_no_hostile_sequence_of_a_model_a_file_or_a_tool_reaches_the_terminal(machine: Machine) -> None:
+    (machine.project / "evil.txt").write_text(f"{HOSTILE}\n{MARKUP}\n", "utf-8")
+    script = parse_script(
+        {
+            "turns": [
+                turn(f"{HOSTILE} {MARKUP}", use("Read", "toolu_1", file_path="evil.txt")),
+                turn(use("Bash", "toolu_2", command="cat evil.txt", description=HOSTILE)),
+                turn(use(f"No{HOSTILE}", "toolu_3", text=f"{HOSTILE}{MARKUP}")),
+                turn(use("Bash", "toolu_4", command=f"touch '{HOSTILE}{MARKUP}'")),
+                {"reply": "The end of it."},
+            ]
+        },
+        "hostile",
+    )
+    with running_server(script) as server, ScreenTerminal(machine, *endpoint(server)) as terminal:
+        terminal.wait_for(READY)
+        terminal.say("go")
+        terminal.choose("Deny", "Bash wants approval")
+        terminal.wait_for("why not?")
+        terminal.child.send("\r")
+        terminal.wait_for("The end of it.")
+        terminal.say("/resume")
+        terminal.pump(0.5)
+        terminal.child.send("\x1b")
+        terminal.pump(0.3)
+        assert terminal.quit() == 0
+    written = terminal.written.decode("utf-8", "replace")
+    for sequence in (
+        "\x1b]52",
+        "\x1b]0;title",
+        "\x1b]8;;",
+        "\x1bP",
+        "\x1b[2J",
+        "\x1b[6n",
+        "\x1bc",
+        "\x9b",
+        "\x9d",
+        "\x08",
+    ):
+        assert sequence not in written, repr(sequence)
+    for hidden in ("\u202e", "\u200b", "\U000e0041", "\x00"):
+        assert hidden not in written
+    assert "x[/oops]" in str(terminal) or "x[/oops]" in written
+
+
+def _cpu(process: int) -> float:
+    """Seconds of CPU that a process has used."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except FileNotFoundError:  # not Linux
+        return time.process_time() * 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
