@@ -252,7 +252,7 @@ class _Piece:
 
 def _pieces(lines: Sequence[str], number: int | None) -> list[_Piece]:
     """Where top-level blocks and items of top-level lists begin. `number`: of the item that the lines begin with."""
-    tokens = parser().parse("".join(lines))
+    tokens = _divider().parse("".join(lines))
     pieces: list[_Piece] = []
     for index, token in enumerate(tokens):
         if token.level != 0 or token.nesting < 0 or token.map is None:
@@ -289,6 +289,18 @@ def parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False})
     made.enable(["table", "strikethrough"])
     return made.disable(["reference", "html_block", "html_inline"])
+
+
+@cache
+def _divider() -> MarkdownIt:
+    """The parser without what stands inside blocks: to find where blocks begin."""
+    from markdown_it import MarkdownIt
+
+    made = MarkdownIt("commonmark", {"html": False})
+    made.enable(["table", "strikethrough"])
+    made.disable(["reference", "html_block"])
+    made.core.ruler.enableOnly(["normalize", "block"])
+    return made
 
 
 def _cleaned(raw: str) -> str:
