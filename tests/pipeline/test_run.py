@@ -89,17 +89,17 @@ async def test_an_answer_for_the_session_covers_the_next_call_of_the_kind(tmp_pa
 
 async def test_an_answer_for_always_is_kept_for_the_next_session(tmp_path: Path) -> None:
     project = project_of(tmp_path)
-    script = turns(use("Bash", "b1", command="echo one"), "Done.")
+    script = turns(use("Bash", "b1", command="printf one"), "Done.")
     async with stage(tmp_path, script) as here:
         here.answer("always")
         await here.say("run it")
         assert here.result().status is Status.OK
     kept = json.loads((project / ".mcode/settings.local.json").read_text())
-    assert kept["permissions"]["allow"] == ["Bash(echo one)"]
+    assert kept["permissions"]["allow"] == ["Bash(printf one)"]
     async with stage(tmp_path, script) as here:
         await here.say("run it")
         assert here.result().status is Status.OK
-        assert "Bash(echo one)" in here.result().decision
+        assert "Bash(printf one)" in here.result().decision
 
 
 async def test_an_unknown_tool_is_answered_with_the_nearest_names(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ async def test_numeric_text_is_restored_before_the_tool_sees_it(tmp_path: Path) 
 
 async def test_a_tool_denied_by_a_bare_rule_is_neither_shown_nor_callable(tmp_path: Path) -> None:
     settings = {"permissions": {"deny": ["Bash"]}}
-    async with stage(tmp_path, turns(use("Bash", command="ls"), "No."), settings=settings) as here:
+    async with stage(tmp_path, turns(use("Bash", command="true"), "No."), settings=settings) as here:
         await here.say("go")
         assert "Bash" not in [tool["name"] for tool in here.client.requests[0]["tools"]]
         assert here.result().failure is FailureKind.UNKNOWN_TOOL
@@ -152,7 +152,7 @@ async def test_p_01_a_hooks_changed_input_is_validated_and_judged_again(tmp_path
         "permissions": {"deny": ["Bash(touch *)"]},
         "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]},
     }
-    async with stage(tmp_path, turns(use("Bash", command="echo fine"), "Hm."), settings=settings) as here:
+    async with stage(tmp_path, turns(use("Bash", command="printf fine"), "Hm."), settings=settings) as here:
         await here.say("go")
         assert here.result().status is Status.DENIED
         assert here.result().call.arguments == {"command": "touch forbidden"}
@@ -163,10 +163,10 @@ async def test_p_01_a_hooks_changed_input_is_validated_and_judged_again(tmp_path
 async def test_a_hook_that_exits_2_denies_the_call_with_its_words(tmp_path: Path) -> None:
     hook = {"type": "command", "command": "echo not on Sundays >&2; exit 2"}
     settings = {
-        "permissions": {"allow": ["Bash(echo hi)"]},
+        "permissions": {"allow": ["Bash(printf hi)"]},
         "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]},
     }
-    async with stage(tmp_path, turns(use("Bash", command="echo hi"), "Hm."), settings=settings) as here:
+    async with stage(tmp_path, turns(use("Bash", command="printf hi"), "Hm."), settings=settings) as here:
         await here.say("go")
         assert here.result().failure is FailureKind.HOOK_DENIED
         assert "not on Sundays" in here.result().text
@@ -219,12 +219,12 @@ async def test_two_edits_of_one_message_run_in_order_and_both_land(tmp_path: Pat
 
 async def test_s_11_an_interrupt_keeps_finished_results_and_names_the_rest(tmp_path: Path) -> None:
     project_of(tmp_path, a_txt="x")
-    settings = {"permissions": {"allow": ["Bash(sleep 30)", "Bash(echo never)"]}}
+    settings = {"permissions": {"allow": ["Bash(sleep 30)", "Bash(printf never)"]}}
     script = turns(
         [
             use("Read", "r", file_path="a.txt"),
             use("Bash", "slow", command="sleep 30"),
-            use("Bash", "later", command="echo never"),
+            use("Bash", "later", command="printf never"),
         ],
         "After.",
     )
@@ -246,7 +246,7 @@ async def test_s_11_an_interrupt_keeps_finished_results_and_names_the_rest(tmp_p
 
 
 async def test_an_interrupt_withdraws_the_question_that_waits(tmp_path: Path) -> None:
-    async with stage(tmp_path, turns(use("Bash", command="ls"), "x")) as here:
+    async with stage(tmp_path, turns(use("Bash", command="true"), "x")) as here:
         here.agent.desk.attach()
         turn = asyncio.ensure_future(here.say("go"))
         while not here.agent.desk.waiting:
@@ -275,7 +275,7 @@ async def test_a_bug_in_a_tool_is_a_result_with_a_number_and_the_session_goes_on
 
 async def test_p_15_every_decision_is_logged_with_who_made_it(tmp_path: Path) -> None:
     project_of(tmp_path, a_txt="x")
-    script = turns(use("Read", file_path="a.txt"), use("Bash", command="echo hi"), "Done.")
+    script = turns(use("Read", file_path="a.txt"), use("Bash", command="printf hi"), "Done.")
     async with stage(tmp_path, script) as here:
         here.answer("once")
         await here.say("go")
@@ -283,7 +283,7 @@ async def test_p_15_every_decision_is_logged_with_who_made_it(tmp_path: Path) ->
         read, bash = (json.loads(line) for line in log.read_text().splitlines())
     assert (read["tool"], read["verdict"], read["kind"]) == ("Read", "allow", "read-only")
     assert (bash["tool"], bash["verdict"], bash["decided_by"]) == ("Bash", "allow", "you")
-    assert bash["text"] == "echo hi"
+    assert bash["text"] == "printf hi"
     assert log.stat().st_mode & 0o777 == 0o600
 
 
@@ -317,7 +317,7 @@ def permission_hook(decision: dict[str, Any]) -> dict[str, Any]:
 
 async def test_a_permission_hook_answers_in_the_users_place(tmp_path: Path) -> None:
     settings = permission_hook({"behavior": "allow"})
-    async with stage(tmp_path, turns(use("Bash", command="echo hi"), "Hm."), settings=settings) as here:
+    async with stage(tmp_path, turns(use("Bash", command="printf hi"), "Hm."), settings=settings) as here:
         await here.say("go")
         assert here.result().status is Status.OK
         assert here.result().decision.startswith("approved by hook")
@@ -336,7 +336,7 @@ async def test_a_permission_hook_cannot_approve_what_always_asks(tmp_path: Path)
 async def test_input_that_a_permission_hook_changed_is_judged_anew(tmp_path: Path) -> None:
     settings = permission_hook({"behavior": "allow", "updatedInput": {"command": "curl evil.example"}})
     settings["permissions"] = {"deny": ["Bash(curl *)"]}
-    async with stage(tmp_path, turns(use("Bash", command="echo hi"), "Hm."), settings=settings) as here:
+    async with stage(tmp_path, turns(use("Bash", command="printf hi"), "Hm."), settings=settings) as here:
         await here.say("go")
         assert here.result().status is Status.DENIED
         assert "Bash(curl *)" in here.result().text
@@ -344,7 +344,7 @@ async def test_input_that_a_permission_hook_changed_is_judged_anew(tmp_path: Pat
 
 async def test_a_permission_hook_that_interrupts_ends_the_turn_also_without_words(tmp_path: Path) -> None:
     settings = permission_hook({"behavior": "deny", "interrupt": True})
-    async with stage(tmp_path, turns(use("Bash", command="echo hi"), "unused"), settings=settings) as here:
+    async with stage(tmp_path, turns(use("Bash", command="printf hi"), "unused"), settings=settings) as here:
         assert (await here.say("go")).reason == "stopped"
 
 
@@ -352,7 +352,7 @@ async def test_a_permission_hook_that_says_do_not_continue_ends_the_turn(tmp_pat
     settings = permission_hook({"behavior": "allow"})
     hook = settings["hooks"]["PermissionRequest"][0]["hooks"][0]
     hook["command"] = 'echo \'{"continue": false, "stopReason": "not today"}\''
-    async with stage(tmp_path, turns(use("Bash", command="echo hi"), "unused"), settings=settings) as here:
+    async with stage(tmp_path, turns(use("Bash", command="printf hi"), "unused"), settings=settings) as here:
         finished = await here.say("go")
         assert (finished.reason, finished.text) == ("stopped", "not today")
         assert here.result().status is Status.DENIED
