@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.mcp.entries import ServerEntry
+    from mcode.mcp.sign_in import SigningIn
     from mcode.wiring.workbench import Workbench
 
 
@@ -39,10 +40,15 @@ class RemoteServers:
         """For one attempt to connect."""
         return HttpTransport(entry, self.start, self.environment, self.tokens)
 
-    async def sign_in(self, entry: ServerEntry, show: Callable[[str], None]) -> tuple[bool, str]:
+    async def sign_in(
+        self,
+        entry: ServerEntry,
+        show: Callable[[str], None],
+        begun: Callable[[SigningIn], None] = lambda attempt: None,
+    ) -> tuple[bool, str]:
         """Sign the user in at a server, in the browser; returns whether it worked, and a sentence on it.
 
-        `show` is given what the user has to do, while this waits. Without a screen the address is only shown.
+        `show` is given what the user has to do, while this waits; `begun` gets the attempt before that.
         """
         from mcode.mcp.sign_in import SignInError, SigningIn, open_in_browser
 
@@ -54,6 +60,7 @@ class RemoteServers:
             show,
             lambda address: open_in_browser(address, self.own, self.start),
         )
+        begun(attempt)
         try:
             await attempt.run()
         except SignInError as error:
