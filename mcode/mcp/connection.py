@@ -223,6 +223,7 @@ class Connection:
             async with asyncio.timeout(self.limits.start):
                 await stack.enter_async_context(client)
             self.protocol = str(client.protocol_version)
+            screen.modern = self.protocol >= MODERN
             async with asyncio.timeout(LIST):
                 await self.on_offer(await list_tools(client, screen))
             self._client = client

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcode.mcp import library
 from mcode.mcp.definitions import TOOL_LIMIT
+from mcode.mcp.screen import OWN_CURSOR
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -91,8 +92,10 @@ async def _pages(ask: Callable[[str | None], Awaitable[Any]], enough: Callable[[
     """Follow the cursors; says why it stopped before their end, where it did."""
     cursor: str | None = None
     seen: set[str] = set()
-    for _ in range(PAGES):
+    while len(seen) < PAGES:
         cursor = (await ask(cursor)).next_cursor
+        while cursor and cursor.startswith(OWN_CURSOR):
+            cursor = (await ask(cursor)).next_cursor
         if not cursor or enough():
             return []
         if cursor in seen:

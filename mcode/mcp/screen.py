@@ -22,6 +22,11 @@ PER_SECOND = 100
 
 BURST = 200
 
+PART = 500
+"""Tools that are handed on at once."""
+
+OWN_CURSOR = "mcode-part-"
+
 METHOD_NOT_FOUND = -32601
 UNREADABLE = -32700
 
@@ -86,6 +91,14 @@ class Screen:
     """Tools as the server describes them, of all pages since `begin_listing`."""
     malformed: list[str] = field(default_factory=list[str])
     """Names of entries of the list that are no tools at all."""
+    splits: bool = False
+    """Whether a page of very many tools is handed on in parts: the library takes 30 ms for each thousand."""
+    modern: bool = False
+    """Whether the protocol lets a structured result be anything but an object."""
+    _rest: list[JsonObject] = field(default_factory=list["JsonObject"])
+    """Tools of the last page that the library has not asked for yet."""
+    _next_cursor: JsonValue = None
+    """What follows them at the server."""
     _pending: dict[int | str, str] = field(default_factory=dict[int | str, str])
     """Method of each request of ours that waits."""
     _budget: float = BURST
@@ -95,14 +108,17 @@ class Screen:
         """Forget the tools of the list before."""
         self.listed, self.malformed = [], []
 
-    def outgoing(self, message: JsonObject) -> None:
-        """Take note of a message of ours."""
+    def outgoing(self, message: JsonObject) -> JsonObject | None:
+        """Take note of a message of ours; returns the answer where the screen itself has it."""
         method, identifier = text_field(message, "method"), message.get("id")
+        if method == "tools/list" and text_field(message.get("params"), "cursor").startswith(OWN_CURSOR):
+            return {"jsonrpc": "2.0", "id": identifier, "result": self._next_part({"tools": []})}
         if method and identifier is not None:
             self._pending[_key(identifier)] = method
         elif method == "notifications/cancelled":
             params: JsonObject = message.get("params") or {}
             self._pending.pop(_key(params.get("requestId")), None)
+        return None
 
     def incoming(self, message: JsonObject) -> Sifted:
         """Decide on a message of the server; its members may be replaced."""
@@ -138,8 +154,8 @@ class Screen:
         if is_object(result):
             if method == "tools/list":
                 self._take_tools(result)
-            elif method == "tools/call" and "content" in result:
-                result["content"] = [_known_part(part) for part in _listed(result["content"])]
+            elif method == "tools/call":
+                self._mend_result(result)
         return Sifted(forward=message)
 
     def _request(self, message: JsonObject, method: str, identifier: JsonValue) -> Sifted:
@@ -187,7 +203,29 @@ class Screen:
             # Headers that a call must repeat are named deep in the schema (2026-07-28, HTTP): it is left whole then.
             whole = is_object(schema) and schema.get("type") == "object" and "x-mcp-header" in str(schema)
             passed.append({"name": name, "inputSchema": schema if whole else {"type": "object"}})
-        result["tools"] = passed
+        if self.splits and len(passed) > PART:
+            self._rest, self._next_cursor = passed, result.get("nextCursor")
+            self._next_part(result)
+        else:
+            result["tools"] = passed
+
+    def _next_part(self, result: JsonObject) -> JsonObject:
+        result["tools"], self._rest = self._rest[:PART], self._rest[PART:]
+        if self._rest:
+            result["nextCursor"] = f"{OWN_CURSOR}{len(self._rest)}"
+        elif self._next_cursor is not None:
+            result["nextCursor"] = self._next_cursor
+        else:
+            result.pop("nextCursor", None)
+        return result
+
+    def _mend_result(self, result: JsonObject) -> None:
+        """Make the result of a call one that the library takes, whatever is in it."""
+        if "content" in result:
+            result["content"] = [_known_part(part) for part in _listed(result["content"])]
+        structured = result.get("structuredContent")
+        if structured is not None and not self.modern and not is_object(structured):
+            result["structuredContent"] = {"result": structured}
 
 
 def _known_part(part: JsonValue) -> JsonObject:

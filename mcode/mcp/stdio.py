@@ -80,6 +80,7 @@ class StdioTransport:
         import anyio
 
         self.log.open()
+        self.screen.splits = True
         self._process = ServerProcess(self.launch.argv, self.launch.cwd, self.launch.environment)
         self.log.note(f"started as process {self._process.pid}")
         self._incoming, reading = anyio.create_memory_object_stream[Any](WAITING)
@@ -182,7 +183,10 @@ class StdioTransport:
         try:
             async for message in self._outgoing:
                 value: JsonObject = message.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
-                self.screen.outgoing(value)
+                own_answer = self.screen.outgoing(value)
+                if own_answer is not None:
+                    await self._forward(own_answer)
+                    continue
                 if value.get("method") == PROBE:
                     self._give_up_probe_later(value)
                 await self._send(process, value)

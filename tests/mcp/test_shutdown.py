@@ -1,0 +1,114 @@
+"""M-10: no server survives mcode, however it clings to life."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.mcp.live import HOSTILE, hostile, live, runs, until
+
+ROOT = Path(__file__).parents[2]
+
+
+def _pids(log: str) -> list[int]:
+    return [int(line.rpartition(" ")[2]) for line in log.splitlines() if "started as process" in line]
+
+
+async def test_m_10_twenty_servers_some_ignoring_signals_and_one_with_an_orphan_are_all_gone(
+    tmp_path: Path,
+) -> None:
+    orphan = tmp_path / "orphan"
+    faults = ["ignore", "ignore", "grandchild", *["none"] * 17]
+    entries = [
+        hostile(fault, *([str(orphan)] if fault == "grandchild" else []), name=f"s{number}")
+        for number, fault in enumerate(faults)
+    ]
+    async with live(tmp_path, *entries) as servers:
+        await servers.servers.settle(40)
+        states = {status.state for status in servers.servers.statuses()}
+        assert states == {"connected"}
+        pids = [
+            pid for server in range(20) for pid in _pids(servers.server(f"s{server}").log.path.read_text())
+        ]
+        grandchild = int(orphan.read_text())
+        assert len(pids) == 20
+        assert all(runs(pid) for pid in [*pids, grandchild])
+        began = time.monotonic()
+        await servers.servers.close()
+        took = time.monotonic() - began
+    assert not [pid for pid in [*pids, grandchild] if runs(pid)]
+    assert took < 6  # 3 s, and room for a busy machine
+
+
+async def test_m_10_what_a_server_leaves_behind_when_it_dies_is_swept_up(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("orphan")) as servers:
+        await servers.connected()
+        left = int((await servers.call("spawn")).text)
+        assert runs(left)
+        (pid,) = _pids(servers.server().log.path.read_text())
+        import os
+
+        os.kill(pid, signal.SIGKILL)
+        await until(lambda: not runs(left))
+        assert servers.status().state in ("failed", "connecting", "connected")
+
+
+PROGRAM = """
+import asyncio, sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from tests.mcp.live import hostile, live
+
+async def main():
+    async with live(Path({directory!r}), hostile("ignore"), hostile("grandchild", {orphan!r}, name="g")) as servers:
+        await servers.servers.settle(20)
+        print("ready", flush=True)
+        await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+async def test_m_10_servers_end_with_mcode_even_when_it_is_killed(tmp_path: Path) -> None:
+    orphan = tmp_path / "orphan"
+    program = PROGRAM.format(root=str(ROOT), directory=str(tmp_path), orphan=str(orphan))
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as mcode:
+        assert mcode.stdout is not None
+        assert await asyncio.to_thread(mcode.stdout.readline) == "ready\n"
+        logs = (tmp_path / "logs" / "mcp").glob("*.log")
+        pids = [pid for log in logs for pid in _pids(log.read_text())]
+        assert len(pids) == 2
+        mcode.kill()
+    await until(lambda: not any(runs(pid) for pid in pids))
+    # The orphan of a killed mcode is beyond its reach; nobody may be left of the servers themselves.
+    grandchild = int(orphan.read_text())
+    if runs(grandchild):
+        import os
+
+        os.kill(grandchild, signal.SIGKILL)
+
+
+def test_m_10_a_headless_run_leaves_no_server(tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    (home / ".mcode").mkdir(parents=True)
+    project.mkdir()
+    entry = {"command": sys.executable, "args": [str(HOSTILE), "ignore"], "alwaysLoad": True}
+    (home / ".mcode" / "mcp.json").write_text(json.dumps({"mcpServers": {"h": entry}}))
+    ran = subprocess.run(
+        [sys.executable, "-m", "mcode", "-p", "--demo", "hello"],
+        cwd=project,
+        env={"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+    )
+    assert ran.returncode == 0, ran.stderr
+    pids = _pids((home / ".mcode" / "logs" / "mcp" / "h.log").read_text())
+    assert pids
+    assert not [pid for pid in pids if runs(pid)]
