@@ -11,6 +11,7 @@ from mcode.agent.reach import unreachable
 from mcode.agent.rendering import Rendering, declared
 from mcode.agent.repairs import repaired
 from mcode.catalog.directory import changes, servers_now
+from mcode.catalog.found import loaded_by_user
 from mcode.catalog.placement import TOOL_SEARCH
 from mcode.model.request import RequestState, build_request
 
@@ -51,8 +52,9 @@ class RequestBuilder:
     ) -> None:
         """`on_refused_loading` keeps for later sessions that the endpoint does not take references."""
         self._conversation = conversation
-        self.shelf = shelf
-        """The session's tools, with where each sits."""
+        self._shelf = shelf
+        self._for_user: list[Tool] = []
+        """Tools that the user wants to be shown with the next request."""
         self._policy = policy
         self._system = system
         self._extra = extra
@@ -71,6 +73,11 @@ class RequestBuilder:
         if conversation.prefix is not None:
             self._freeze(conversation.prefix)
 
+    @property
+    def shelf(self) -> Shelf:
+        """The session's tools, with where each sits and which are loaded."""
+        return self._shelf
+
     async def settle(self) -> None:
         """Before the first request, wait a little for servers that are always loaded and still on their way."""
         waiting = [
@@ -88,6 +95,7 @@ class RequestBuilder:
             prefix = self._begin(replace(prefix, model=model, reason="model"))
         else:
             self._tell_of_servers(prefix)
+        self._load_for_user(prefix)
         body = self._body(prefix, max_tokens or self.max_tokens)
         for problem in unreachable(body, (tool.name for tool in self.deferred()), prefix.way):
             logger.error("a request goes out with something deferred out of reach: %s", problem)
@@ -109,6 +117,10 @@ class RequestBuilder:
         if prefix is not None:
             self.shelf.placements.thaw()
             self._begin(replace(self._fresh(prefix.model, reason), system=prefix.system))
+
+    def load_for_user(self, tool: Tool) -> None:
+        """Show a deferred tool to the model with the next request, as the user wishes."""
+        self._for_user.append(tool)
 
     def preview(self, model: str) -> Prefix:
         """The prefix as the next request would have it; nothing is frozen by looking."""
@@ -206,6 +218,16 @@ class RequestBuilder:
             )
             told = {name: each.as_object() for name, each in now.items()}
             self._conversation.append("context", {"content": text, "servers": told})
+
+    def _load_for_user(self, prefix: Prefix) -> None:
+        """Show what the user has asked for. A reference can stand in results only: there the model has to search."""
+        wanted, self._for_user = [tool for tool in self._for_user if self.shelf.is_unloaded(tool)], []
+        if not wanted:
+            return
+        definitions = [self.shelf.definitions.loaded(tool) for tool in wanted]
+        self._conversation.append("context", {"content": loaded_by_user(definitions, self.shelf)})
+        if prefix.way != "reference":
+            self.shelf.seen.load(definitions, "user", turn=self._conversation.turn)
 
     def _is_about_loading(self, failure: Failure, body: JsonObject) -> bool:
         if failure.subject == LOADING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.catalog.directory import one_line
-from mcode.catalog.placement import RUN_CODE
+from mcode.catalog.placement import RUN_CODE, TOOL_SEARCH
 from mcode.catalog.servers import UNAVAILABLE
 from mcode.model.reading import is_list, is_object
 from mcode.model.tokens import count_tokens
@@ -263,6 +263,20 @@ def how_to_call(name: str, arguments: JsonObject, shelf: Shelf) -> str:
     if way == "call":
         return f'call_tool with {{"name": {jsontext.dump(name)}, "arguments": {written}}}'
     return f"{name} with {written}"
+
+
+def loaded_by_user(definitions: Sequence[JsonObject], shelf: Shelf) -> str:
+    """What the model reads of tools that the user has loaded by hand."""
+    names = [str(each["name"]) for each in definitions]
+    lines = ["<loaded>", f"The user wants you to have: {', '.join(names)}."]
+    if shelf.way == "reference":
+        lines.append(f"Load them: {TOOL_SEARCH} with `select:{','.join(names)}`.")
+    else:
+        if shelf.way == "call":
+            lines += [OPENING, *(_as_line(each) for each in definitions), CLOSING]
+        schema = definitions[0]["input_schema"]
+        lines.append(f"A call: {how_to_call(names[0], sample_arguments(schema), shelf)}")
+    return clean("\n".join((*lines, "</loaded>")), Kind.MODEL)
 
 
 def program_call(name: str, arguments: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +47,7 @@ class ServerFacts(Protocol):
         ...
 
 
+@runtime_checkable
 class ServerControl(ServerFacts, Protocol):
     """What `/mcp` can do beside looking."""
 

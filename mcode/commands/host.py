@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mcode.agent.rewinding import Rewinding
     from mcode.builtins.jobs import Jobs
     from mcode.call import Outcome
+    from mcode.catalog.shelf import Shelf
     from mcode.commands.registry import Registry
     from mcode.config.memory import MemoryFile
     from mcode.config.places import Places
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mcode.masking import Masker
     from mcode.permissions.decide import Policy
     from mcode.pipeline.programs import ProgramsControl
+    from mcode.session.records import Record
     from mcode.session.store import SessionInfo
     from mcode.tool import Tool, Workspace
 
@@ -84,12 +86,33 @@ class Requests(Protocol):
         """The prefix as the next request would have it; nothing is frozen by looking."""
         ...
 
+    @property
+    def shelf(self) -> Shelf:
+        """The session's tools, with where each sits and which are loaded."""
+        ...
+
+    def load_for_user(self, tool: Tool) -> None:
+        """Show a deferred tool to the model with the next request."""
+        ...
+
+
+class Measures(Protocol):
+    """The meter, as inspectors look at it."""
+
+    window: int
+    """Tokens that the model's window holds."""
+
 
 class JournalFile(Protocol):
     """The session's file."""
 
     @property
     def path(self) -> Path: ...
+
+    @property
+    def records(self) -> Sequence[Record]:
+        """All that could be read of it, and all that was written since."""
+        ...
 
 
 class OldContents(Protocol):
@@ -135,6 +158,9 @@ class Conversation(Protocol):
 
     @property
     def workspace(self) -> Workspace: ...
+
+    @property
+    def meter(self) -> Measures: ...
 
     @property
     def catalog(self) -> Tools: ...

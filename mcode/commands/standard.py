@@ -8,6 +8,7 @@ from mcode.commands.diff import DIFF
 from mcode.commands.export import EXPORT
 from mcode.commands.help import HELP
 from mcode.commands.hooks import HOOKS
+from mcode.commands.mcp import MCP
 from mcode.commands.memory import MEMORY
 from mcode.commands.mode import MODE
 from mcode.commands.model import MODEL
@@ -28,6 +29,7 @@ def standard_registry() -> Registry:
         (
             HELP,
             TOOLS,
+            MCP,
             CONTEXT,
             PROGRAMS,
             TASKS,

@@ -1,98 +1,94 @@
-"""/tools: what the model can see, what it costs, and what may run."""
+"""/tools: what the model can see, what it costs, where each tool sits and why; search, pin, hide, load."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 from typing import TYPE_CHECKING
 
+from mcode.catalog.placement import PINS
 from mcode.commands.registry import Arguments, Command, CommandResult
-from mcode.commands.tables import plural, table, tokens
-from mcode.model.usage import count_definition
-from mcode.tool import Placement
+from mcode.commands.tables import percent, plural, table, tokens
+from mcode.commands.tool_rows import cost_of_all, start_summary, tool_rows
+from mcode.config.write import set_value
+from mcode.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcode.commands.host import CommandContext
-    from mcode.jsontext import JsonObject
+    from mcode.commands.tool_rows import ToolRow
     from mcode.tool import Tool
 
-_ELSEWHERE = {
-    Placement.RESIDENT: "LATER",
-    Placement.TOP_LEVEL_ONLY: "LATER",
-    Placement.DEFERRED: "DEFERRED",
-    Placement.PROGRAM_ONLY: "PROGRAM",
-}
-"""States of tools that are not in the request; LATER: the next prefix will hold them."""
+__all__ = ["TOOLS", "resident_summary", "tool_rows"]
 
+SHOWN = 60
+"""Rows of deferred tools that are printed where nobody asked for certain ones; `--json` has all."""
 
-@dataclass(frozen=True, slots=True)
-class ToolRow:
-    """One line of /tools."""
+resident_summary = start_summary
 
-    state: str
-    """RESIDENT (in every request; `only`: programs may not call it), BLOCKED, DEFERRED, PROGRAM or LATER."""
-    name: str
-    source: str
-    tokens: int
-    """What the definition costs in a request that holds it (estimate)."""
-    permission: str
-    in_request: bool
-    """True where every request pays for it."""
+_USAGE = "[words] | search WORDS | why NAME | pin NAME [PLACE] | hide NAME | load NAME"
 
-
-def tool_rows(context: CommandContext) -> tuple[ToolRow, ...]:
-    """One row a tool of the session: those in the request first, then by name."""
-    agent = context.agent
-    sent = {str(tool["name"]): tool for tool in agent.builder.preview(agent.model).tools}
-    rows = [_row(context, tool, sent.get(tool.name)) for tool in agent.catalog]
-    return tuple(sorted(rows, key=lambda row: (not row.in_request, row.state, row.name)))
-
-
-def resident_summary(context: CommandContext) -> str:
-    """`9 tools resident (2.1k tokens)`, for the first screen."""
-    sent = [row.tokens for row in tool_rows(context) if row.in_request]
-    return f"{plural(len(sent), 'tool')} resident ({tokens(sum(sent))} tokens)"
-
-
-def _row(context: CommandContext, tool: Tool, sent: JsonObject | None) -> ToolRow:
-    definition = sent or {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": tool.input_schema,
-    }
-    return ToolRow(
-        state=_state(context, tool, in_request=sent is not None),
-        name=tool.name,
-        source=tool.source,
-        tokens=count_definition(definition),
-        permission=_permission(context, tool),
-        in_request=sent is not None,
-    )
+_DETAIL = f"""\
+States: RESIDENT in every request (`only`: programs may not call it), LOADED by a search, a call or you, DEFERRED
+until a search finds it, PROGRAM callable by programs alone, BLOCKED by a rule or setting, MISSING as its server is
+not there. (n): tokens if it were loaded.
+search runs the search of the model and loads nothing. why says what put a tool where it is. pin and hide write
+`mcode.placement` of your settings and count from the next session or /clear on; a PLACE is one of {", ".join(PINS)}.
+load shows a tool to the model with the next request."""
 
 
 async def _tools(context: CommandContext, arguments: Arguments) -> CommandResult:
-    wanted = tuple(word.lower() for word in arguments.words)
-    rows = [row for row in tool_rows(context) if all(word in _searched(context, row) for word in wanted)]
-    data = [
-        {
-            "state": row.state,
-            "name": row.name,
-            "source": row.source,
-            "tokens": row.tokens,
-            "permission": row.permission,
-            "in_request": row.in_request,
-        }
-        for row in rows
-    ]
+    words = arguments.words
+    actions = {"search": _search, "why": _why, "pin": _pin, "hide": _hide, "load": _load}
+    action = actions.get(words[0]) if len(words) > 1 else None
+    if action is not None:
+        return await action(context, words[1:])
+    return _list(context, words)
+
+
+def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
+    wanted = tuple(word.lower() for word in words)
+    every = tool_rows(context)
+    rows = [row for row in every if all(word in _searched(context, row) for word in wanted)]
+    data = [row.as_object() for row in rows]
     if not rows:
-        return CommandResult(f"No tool matches `{arguments.rest}`. /tools lists all of them.", data)
-    head = ("state", "tool", "source", "tokens", "permission")
-    body = [(row.state, row.name, row.source, _cost(row), row.permission) for row in rows]
+        return CommandResult(f"No tool matches `{' '.join(words)}`. /tools lists all of them.", data)
+    shown = rows if wanted else _without_most_deferred(rows)
+    head = ("state", "tool", "source", "tokens", "permission", "calls", "last used")
+    body = [_cells(row) for row in shown]
+    lines = [table((head, *body), right=frozenset({3, 5}))]
+    if len(shown) < len(rows):
+        left = [row for row in rows if row not in shown]
+        lines.append(f"  ... {len(left):,} more deferred ({tokens(sum(row.tokens for row in left))})")
+    return CommandResult("\n".join((*lines, *_totals(context, every))), data)
+
+
+def _totals(context: CommandContext, rows: Sequence[ToolRow]) -> list[str]:
+    window = context.agent.meter.window
     resident = [row.tokens for row in rows if row.in_request]
-    total = (
-        f"  {plural(len(resident), 'tool')} in every request: {tokens(sum(resident))} tokens (estimate; /context "
-        "has the figures of the last request)"
+    now, whole = sum(resident), cost_of_all(rows)
+    counted = f"{plural(len(resident), 'tool')} in every request: {tokens(now)} tokens"
+    otherwise = f"with nothing deferred: {tokens(whole)}, {percent(whole, window)} of the window"
+    lines = [f"  {counted} (estimate; /context has the figures of the last request)   {otherwise}"]
+    foreign = next((row.reason for row in rows if row.state == "DEFERRED" and row.source != "core"), "")
+    if foreign:
+        lines.append(f"  {foreign}")
+    return lines
+
+
+def _without_most_deferred(rows: Sequence[ToolRow]) -> list[ToolRow]:
+    deferred = [row for row in rows if row.state == "DEFERRED"]
+    hidden = set(map(id, deferred[SHOWN:]))
+    return [row for row in rows if id(row) not in hidden]
+
+
+def _cells(row: ToolRow) -> tuple[str, ...]:
+    cost = (
+        "0" if row.state == "BLOCKED" else tokens(row.tokens) if row.in_context else f"({tokens(row.tokens)})"
     )
-    return CommandResult("\n".join((table((head, *body), right=frozenset({3})), total)), data)
+    state = f"{row.state} ({row.loaded})" if row.loaded else row.state
+    used = f"turn {row.last_turn}" if row.calls else "never"
+    return (state, row.name, row.source, cost, row.permission, str(row.calls), used)
 
 
 def _searched(context: CommandContext, row: ToolRow) -> str:
@@ -101,31 +97,133 @@ def _searched(context: CommandContext, row: ToolRow) -> str:
     return f"{row.name} {row.source} {row.state} {description}".lower()
 
 
-def _cost(row: ToolRow) -> str:
-    if row.in_request:
-        return tokens(row.tokens)
-    return "0" if row.state == "BLOCKED" else f"({tokens(row.tokens)})"
+async def _search(context: CommandContext, words: Sequence[str]) -> CommandResult:
+    """The model's own search, with scores; nothing is loaded."""
+    shelf = context.agent.builder.shelf
+    query = " ".join(words)
+    found = await shelf.find(query)
+    best = {tool.name for tool in found.best()[:5]}
+    data = {
+        "query": query,
+        "no_match": found.missed,
+        "searched": found.searched,
+        "hits": [
+            {
+                "name": tool.name,
+                "score": None if math.isinf(hit.score) else round(hit.score, 3),
+                "exact": hit.exact,
+                "would_load": tool.name in best and shelf.is_unloaded(tool),
+                "tokens": shelf.definitions.tokens(tool),
+            }
+            for hit, tool in found.hits
+        ],
+    }
+    if found.fault:
+        return CommandResult(f"`{query}` could not be searched: {found.fault}.", data, failed=True)
+    head = (
+        f"{'Nothing fits' if found.missed else 'Found'} among {found.searched:,} tools; nothing was loaded."
+    )
+    rows = [
+        (
+            str(rank),
+            tool.name,
+            "named" if hit.exact else f"{hit.score:.2f}",
+            tokens(shelf.definitions.tokens(tool)),
+            "would be loaded" if tool.name in best and shelf.is_unloaded(tool) else "",
+        )
+        for rank, (hit, tool) in enumerate(found.hits, 1)
+    ]
+    return CommandResult("\n".join(filter(None, (head, table(rows, right=frozenset({0, 2, 3}))))), data)
 
 
-def _state(context: CommandContext, tool: Tool, *, in_request: bool) -> str:
-    if context.agent.policy.hides(tool.name) is not None:
-        return "BLOCKED"
-    if not in_request:
-        return _ELSEWHERE[tool.placement]
-    return "RESIDENT only" if tool.placement is Placement.TOP_LEVEL_ONLY else "RESIDENT"
+async def _why(context: CommandContext, words: Sequence[str]) -> CommandResult:
+    tool = _named(context, words)
+    shelf = context.agent.builder.shelf
+    row = next(row for row in tool_rows(context) if row.name == tool.name)
+    rules = shelf.placements.rules
+    status = shelf.status(tool.source)
+    facts = [
+        ("state", f"{row.state}{f' ({row.loaded})' if row.loaded else ''}"),
+        ("because", row.reason),
+        ("tokens", f"{row.tokens:,}"),
+        ("limit", f"{rules.threshold:,} tokens for servers' definitions, mode {rules.mode}: {rules.because}"),
+        ("loading", f"{shelf.way}; programs {rules.programs}"),
+        ("permission", row.permission),
+        (
+            "decided",
+            "with the first request" if shelf.placements.frozen else "not yet: with the first request",
+        ),
+    ]
+    if status is not None:
+        facts.append(("server", f"{status.name}: {status.state}, {plural(status.tools, 'tool')}"))
+    return CommandResult(
+        f"{tool.name}\n{table(facts)}", {"name": tool.name, **dict(facts), "row": row.as_object()}
+    )
 
 
-def _permission(context: CommandContext, tool: Tool) -> str:
-    """What bare rules say of a tool, else what its effects mean; and how many finer rules there are."""
-    policy = context.agent.policy
-    hiding = policy.hides(tool.name)
-    if hiding is not None:
-        return f"deny ({hiding.source.scope})"
-    about = [rule for rule in policy.rules if rule.is_about(tool.name, tool.source)]
-    bare = [rule for rule in about if rule.specifier is None]
-    standing = str(bare[0].behavior) if bare else ("allow" if tool.read_only else "ask")
-    finer = len(about) - len(bare)
-    return f"{standing}, {plural(finer, 'rule')}" if finer else standing
+async def _pin(context: CommandContext, words: Sequence[str]) -> CommandResult:
+    place = words[1] if len(words) > 1 else "resident"
+    if place not in PINS or len(words) > 2:
+        raise UsageError(f"A place is one of {', '.join(PINS)}, not `{place}`; nothing was changed.")
+    return _write_pin(context, words[0], None if place == "auto" else place)
 
 
-TOOLS = Command("tools", "the tools the model sees, with cost and permission", _tools, "[words]")
+async def _hide(context: CommandContext, words: Sequence[str]) -> CommandResult:
+    if len(words) > 1:
+        raise UsageError("/tools hide takes one name of a tool or server; nothing was changed.")
+    return _write_pin(context, words[0], "hidden")
+
+
+def _write_pin(context: CommandContext, name: str, place: str | None) -> CommandResult:
+    servers = {status.name for status in context.agent.builder.shelf.servers.statuses()}
+    if name not in servers | {tool.source for tool in context.agent.catalog if tool.source != "core"}:
+        name = _named(context, (name,)).name
+    places = context.around.places
+    set_value(places.settings_file, ("mcode", "placement", name), place, places=places)
+    what = f"is {place}" if place else "is placed by its size again"
+    text = f"{name} {what} from the next session or /clear on; written to {places.settings_file}."
+    return CommandResult(text, {"name": name, "placement": place or "auto"})
+
+
+async def _load(context: CommandContext, words: Sequence[str]) -> CommandResult:
+    tool = _named(context, words)
+    shelf = context.agent.builder.shelf
+    if context.agent.policy.hides(tool.name) is not None or shelf.placed(tool).hidden:
+        raise UsageError(f"{tool.name} is blocked ({shelf.permission(tool)}); it was not loaded.")
+    if not shelf.is_unloaded(tool):
+        return CommandResult(f"{tool.name} is with the model already.", {"name": tool.name, "loaded": True})
+    context.agent.builder.load_for_user(tool)
+    text = f"{tool.name} is shown to the model with the next request ({tokens(shelf.definitions.tokens(tool))} tokens)."
+    return CommandResult(text, {"name": tool.name, "loaded": True})
+
+
+def _named(context: CommandContext, words: Sequence[str]) -> Tool:
+    """The tool that the user means; a bare name of a server's tool will do where only one has it."""
+    if len(words) != 1:
+        raise UsageError(
+            f"One name of a tool is needed, not {len(words)}; nothing was done. /tools lists them."
+        )
+    catalog = context.agent.catalog
+    tool = catalog.find(words[0])
+    if tool is not None:
+        return tool
+    bare = [each for each in catalog if each.name.endswith(f"__{words[0]}")]
+    if len(bare) == 1:
+        return bare[0]
+    near = [each.name for each in bare] or list(catalog.nearest(words[0]))
+    hint = f" Did you mean {' or '.join(near[:3])}?" if near else ""
+    raise UsageError(f"There is no tool called {words[0]!r}; nothing was done.{hint}")
+
+
+def _names(context: CommandContext) -> Sequence[str]:
+    return ("search", "why", "pin", "hide", "load", *(tool.name for tool in context.agent.catalog))
+
+
+TOOLS = Command(
+    "tools",
+    "the tools the model sees and finds: cost, permission, search, why, pin, hide, load",
+    _tools,
+    _USAGE,
+    complete=_names,
+    detail=_DETAIL,
+)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.commands.tables import tokens
 from mcode.commands.tools import resident_summary
+from tests.catalog.stand_ins import ServerTool, jira, join
 from tests.commands.typing import context_of, typed
 from tests.stage import stage, turns, use
 
@@ -41,9 +43,14 @@ async def test_states_permissions_and_costs(tmp_path: Path) -> None:
         assert rows["AskUserQuestion"]["state"] == "RESIDENT only"
         text = (await typed(session, "/tools")).text
         assert f"{sum(row['in_request'] for row in rows.values())} tools in every request" in text
-        assert resident_summary(context_of(session)) in text.replace(
-            "in every request: ", "resident ("
-        ).replace(" tokens (estimate", " tokens) (estimate")
+        resident = [row["tokens"] for row in rows.values() if row["in_request"]]
+        assert f"{len(resident)} tools in every request: {tokens(sum(resident))} tokens" in text
+        deferred = sum(row["state"] == "DEFERRED" for row in rows.values())
+        summary = resident_summary(context_of(session))
+        assert summary.startswith(
+            f"{len(resident)} tools in every request: {tokens(sum(resident))} tokens, 1% of"
+        )
+        assert summary.endswith(f"; {deferred} deferred")
 
 
 async def test_words_narrow_the_list(tmp_path: Path) -> None:
@@ -68,3 +75,82 @@ async def test_context_shows_the_ledger_of_the_last_request(tmp_path: Path) -> N
         text = (await typed(session, "/context")).text
         assert "definitions" in text
         assert "reported by the provider" in text
+
+
+async def test_each_state_has_its_tools(tmp_path: Path) -> None:
+    script = turns(use("tool_search", queries=["create an issue"]), "Found.")
+    settings = {
+        "permissions": {"deny": ["mcp__jira__delete_issue"]},
+        "mcode": {"placement": {"Glob": "program-only"}},
+    }
+    async with stage(tmp_path, script, settings=settings) as session:
+        servers = join(session, jira())
+        join(session, [ServerTool("down", "ping", "Ping it.")], servers)
+        await session.say("find it")
+        servers.put("down", "failed", error="exit 3")
+        rows = {row["name"]: row for row in (await typed(session, "/tools")).data}
+        states = {name: row["state"] for name, row in rows.items()}
+        assert states["mcp__jira__create_issue"] == "LOADED"
+        assert rows["mcp__jira__create_issue"]["loaded"] == 'turn 1, "create an issue"'
+        assert states["mcp__jira__list_boards"] == "DEFERRED"
+        assert states["mcp__jira__delete_issue"] == "BLOCKED"
+        assert states["mcp__down__ping"] == "MISSING"
+        assert states["Glob"] == "PROGRAM"
+        assert states["Bash"] == "RESIDENT"
+        assert states["tool_search"] == "RESIDENT only"
+        assert (rows["tool_search"]["calls"], rows["tool_search"]["last_turn"]) == (1, 1)
+        text = (await typed(session, "/tools")).text
+        assert "more deferred" in text
+        assert "the largest go first" in text
+
+
+async def test_search_shows_what_the_model_would_find_and_loads_nothing(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("x")) as session:
+        join(session, jira())
+        found = await typed(session, "/tools search create issue")
+        assert found.data["hits"][0]["name"] == "mcp__jira__create_issue"
+        assert found.data["hits"][0]["would_load"]
+        assert "nothing was loaded" in found.text
+        assert not session.agent.builder.shelf.seen.loaded
+        assert (await typed(session, "/tools search /(((/")).failed
+
+
+async def test_why_gives_the_decision_with_its_figures(tmp_path: Path) -> None:
+    settings = {"mcode": {"placement": {"mcp__jira__list_boards": "resident"}}}
+    async with stage(tmp_path, turns("x"), settings=settings) as session:
+        join(session, jira())
+        assert "largest go first" in (await typed(session, "/tools why create_issue")).data["because"]
+        pinned = (await typed(session, "/tools why mcp__jira__list_boards")).data
+        assert pinned["because"] == "`mcode.placement` says resident for mcp__jira__list_boards"
+        assert "10,000 tokens" in pinned["limit"]
+        assert (await typed(session, "/tools why nosuch")).failed
+
+
+async def test_pins_are_written_and_count_from_the_next_session(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("x")) as session:
+        join(session, jira())
+        assert "next session" in (await typed(session, "/tools pin create_issue")).text
+        assert (await typed(session, "/tools hide jira")).data == {"name": "jira", "placement": "hidden"}
+        assert (await typed(session, "/tools pin create_issue nowhere")).failed
+        before = (await typed(session, "/tools why create_issue")).data["row"]["state"]
+        assert before == "DEFERRED"
+    async with stage(tmp_path, turns("Hello.")) as session:
+        join(session, jira())
+        await session.say("hi")
+        sent = [tool["name"] for tool in session.client.requests[0]["tools"]]
+        assert [name for name in sent if name.startswith("mcp__")] == ["mcp__jira__create_issue"]
+        await typed(session, "/tools pin create_issue auto")
+        assert "create_issue" not in session.bench.places.settings_file.read_text("utf-8")
+
+
+async def test_load_shows_a_tool_to_the_model_with_the_next_request(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("One.", "Two.")) as session:
+        join(session, jira())
+        await session.say("one")
+        assert not (await typed(session, "/tools load create_issue")).failed
+        await session.say("two")
+        said = session.client.requests[1]["messages"][-1]["content"][-1]["text"]
+        assert said.startswith("<loaded>")
+        assert '"name":"mcp__jira__create_issue"' in said
+        assert session.agent.builder.shelf.seen.loaded["mcp__jira__create_issue"].how == "user"
+        assert "already" in (await typed(session, "/tools load create_issue")).text
