@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 ARGUMENTS_SHOWN = 2_048
 """Characters of a call's arguments that are kept, after masking."""
 
+_SHORT = 200
+_REMEMBERED = 256
+
 KEYS_SHOWN = 100
 """Keys of stored values that are named."""
 
@@ -34,7 +37,9 @@ class Audit:
     ) -> None:
         self._program = program
         self._write = write
-        self._mask = mask
+        self._mask_whole = mask
+        self._masked: dict[str, str] = {}
+        """Short texts that come with every call, such as decisions; looking for secrets takes time."""
 
     def start(self, call: Call, text: ProgramText, limits: Limits, tools: Iterable[str]) -> None:
         """The program as it was given, before anything of it runs."""
@@ -94,6 +99,16 @@ class Audit:
                 "value": self._beginning(record.value or ""),
             },
         )
+
+    def _mask(self, text: str) -> str:
+        if not text or len(text) > _SHORT:
+            return self._mask_whole(text)
+        masked = self._masked.get(text)
+        if masked is None:
+            if len(self._masked) > _REMEMBERED:
+                self._masked.clear()
+            masked = self._masked[text] = self._mask_whole(text)
+        return masked
 
     def _beginning(self, text: str) -> str:
         """The text up to the limit, masked: twice as much is looked at, so that no secret is cut in two."""
