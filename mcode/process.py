@@ -43,6 +43,9 @@ __all__ = [
 AFTER_END = 0.25
 """Seconds that output is waited for after the process has ended."""
 
+CALM_PAUSE = 0.05
+"""Seconds between two chunks that nobody keeps any more: a job that floods for hours waits for its reader."""
+
 _CHUNK = 64 * 1024
 _EXTRA_LIMIT = 64 * 1024
 
@@ -273,11 +276,18 @@ class _Run:
             return
         if chunk:
             self._reading[descriptor](chunk)
+            if self._spec.spill_always and self._recorder.is_full:
+                self._loop.remove_reader(descriptor)
+                self._loop.call_later(CALM_PAUSE, self._go_on, descriptor)
             return
         del self._reading[descriptor]
         self._close(descriptor)
         if not self._reading.keys() - {self._extra_end}:
             self._all_read.set()
+
+    def _go_on(self, descriptor: int) -> None:
+        if descriptor in self._open_files and descriptor in self._reading:
+            self._loop.add_reader(descriptor, self._read_chunk, descriptor)
 
     def _take(self, stream: int, chunk: bytes) -> None:
         self._recorder.feed(stream, chunk)

@@ -199,6 +199,11 @@ class OutputRecorder:
         if self._spill is not None and spill_always:
             self._spill.begin()
 
+    @property
+    def is_full(self) -> bool:
+        """True once the file takes no more."""
+        return self._spill is not None and bool(self._spill.problem)
+
     def feed(self, stream: int, chunk: bytes) -> None:
         """Take a chunk of standard output (0) or standard error (1)."""
         self._keepers[stream].feed(chunk)

@@ -260,6 +260,21 @@ async def test_b_05_the_file_has_a_cap_and_says_so(tmp_path: Path) -> None:
     assert "holds the first 64 MB only" in found.notes[0]
 
 
+async def test_l_03_a_job_that_floods_without_end_costs_little(tmp_path: Path) -> None:
+    jobs = Jobs()
+    tool = Bash(lambda _: child_environment(os.environ), jobs=jobs)
+    services = Services(Call("c", "Bash", {}), Workspace(tmp_path))
+    await tool.run({"command": "yes", "run_in_background": True}, services)
+    (flood,) = jobs.running
+    while flood.file.stat().st_size < SPILL_LIMIT:
+        await asyncio.sleep(0.01)
+    used = time.process_time()
+    await asyncio.sleep(0.5)
+    assert time.process_time() - used < 0.2
+    await jobs.stop(flood)
+    assert flood.state == "stopped"
+
+
 @pytest.mark.parametrize("background", [False, True])
 async def test_k_03_output_files_hold_no_key_even_one_that_comes_in_pieces(
     tmp_path: Path, background: bool
