@@ -197,12 +197,12 @@ class Desk:
         return f"ask-{self._count}"
 
 
-def _mark(request: ApprovalRequested, entry: _Waiting) -> tuple[str, str, str] | None:
+def _mark(request: ApprovalRequested, entry: _Waiting) -> tuple[str, str, tuple[str, ...]] | None:
     """What approvals have in common that may be allowed together; None for one that stands alone."""
-    rule = next((proposal.rule for proposal in entry.proposals.values()), None)
-    if request.call.parent is None or rule is None:
+    rules = next((proposal.rules for proposal in entry.proposals.values()), None)
+    if request.call.parent is None or rules is None:
         return None
-    return request.call.parent, request.call.tool, rule
+    return request.call.parent, request.call.tool, rules
 
 
 def _future() -> asyncio.Future[Answer | Answers | None]:
