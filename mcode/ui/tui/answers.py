@@ -39,14 +39,16 @@ class Answers:
                     front.prompt.use_draft(draft)
             case None:
                 pass
-        if result.failed:
+        name, rest = split_line(line)
+        special = None if result.failed or rest else special_inspector(name, front, result)
+        if special is not None:
+            front.push_screen(special)
+        elif result.failed:
             front.say(result.text, "warning")
-        elif line.rstrip().endswith("--json") or result.text.count("\n") < _LINES:
+        elif rest == "--json" or result.text.count("\n") < _LINES:
             front.say(result.text, "command")
         else:
-            name, _ = split_line(line)
-            special = special_inspector(name, front, result)
-            front.push_screen(special or TextInspector(front, f"/{name}", result.text))
+            front.push_screen(TextInspector(front, line.strip(), result.text))
 
     def approval(self, deciding: Deciding) -> None:
         """The approval that is shown, whole, with the raw arguments."""

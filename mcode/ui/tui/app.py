@@ -21,6 +21,7 @@ from mcode.ui.tui.deciding import Deciding
 from mcode.ui.tui.document import Document
 from mcode.ui.tui.farewell import Farewell
 from mcode.ui.tui.hands import Hands
+from mcode.ui.tui.inspector import InspectorScreen
 from mcode.ui.tui.look import can_show_unicode, look_for
 from mcode.ui.tui.main_screen import MainScreen
 from mcode.ui.tui.notifier import Notifier
@@ -258,6 +259,11 @@ class McodeApp(App[int], inherit_bindings=False):
     def repaint(self) -> None:
         """Draw every cell anew."""
         self.main.refresh(layout=True)
+
+    def tell_inspector(self) -> None:
+        """What waits has changed; an inspector that is open says so."""
+        if self.is_mounted and isinstance(self.screen, InspectorScreen):
+            self.screen.draw_frame()
 
     def show_approval_whole(self) -> None:
         """The approval that is shown, on a screen of its own."""

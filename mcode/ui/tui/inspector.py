@@ -38,7 +38,11 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         .body { height: 1fr; }
         RowsView { height: 1fr; padding: 0 1; }
         Input { border: solid $primary; background: transparent; }
-        DataTable { height: 1fr; background: transparent; }
+        DataTable {
+            height: 1fr;
+            background: transparent;
+            & > .datatable--header { background: transparent; color: $foreground; text-style: bold underline; }
+        }
     }
     """
 

@@ -73,6 +73,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """The first frame is about to be drawn."""
         self._front.begin()
 
+    def on_unmount(self) -> None:
+        """The widgets are gone; what still happens is shown by nobody."""
+        self._front.pump.stop()
+
     def on_resize(self, event: Resize) -> None:
         """Too small a terminal shows the prompt, what waits, and the status alone."""
         tiny = event.size.width < _LEAST_COLUMNS or event.size.height < _LEAST_ROWS
@@ -106,6 +110,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def waiting_changed(self, first: Request | None, count: int) -> None:
         """Something began to wait, or ceased to."""
         self._front.activity.waiting(count)
+        self._front.tell_inspector()
         if first is None:
             self._front.notifier.show("")
 

@@ -32,9 +32,12 @@ class EventPump:
         self._waiting: deque[Event] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._last = 0.0
+        self._stopped = False
 
     def receive(self, event: Event) -> None:
         """Take an event of the core. Returns at once."""
+        if self._stopped:
+            return
         if self._waiting and isinstance(event, TextDelta) and isinstance(self._waiting[-1], TextDelta):
             self._waiting[-1] = TextDelta(self._waiting[-1].text + event.text)
         elif (
@@ -59,7 +62,8 @@ class EventPump:
             self._show(events)
 
     def stop(self) -> None:
-        """Show nothing any more."""
+        """Show nothing any more: the screen is gone."""
+        self._stopped = True
         self._waiting.clear()
         if self._timer is not None:
             self._timer.cancel()

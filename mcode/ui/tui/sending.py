@@ -47,7 +47,6 @@ class Sending:
         """Set once the session has begun; what is sent earlier waits for it."""
         self.ahead = ""
         """A message whose turn has not begun yet."""
-        self._turn: asyncio.Task[None] | None = None
         self._shell: asyncio.Task[None] | None = None
         self._turn_text = ""
         self._came = False
@@ -72,7 +71,7 @@ class Sending:
         else:
             self.ahead = text
             self._changed()
-            self._turn = self._work.begin(self._message(text))
+            self._work.begin(self._message(text, ahead=True))
 
     def run(self, command: str) -> None:
         """Run a command that a key stands for."""
@@ -86,8 +85,8 @@ class Sending:
             return True
         if agent.interrupt():
             return True
-        if self.ahead and self._turn is not None and not self.ready.is_set():
-            self._turn.cancel()
+        if self.ahead:
+            agent.take_back()  # there, or not even handed over: then `_message` finds that it is not wanted any more
             self._return_ahead()
             return True
         return False
@@ -117,8 +116,10 @@ class Sending:
         self._changed()
         self._give_back(text)
 
-    async def _message(self, text: str) -> None:
+    async def _message(self, text: str, *, ahead: bool = False) -> None:
         await self.ready.wait()
+        if ahead and self.ahead != text:
+            return
         reason = "error"
         try:
             reason = (await self._context().agent.submit(text)).reason

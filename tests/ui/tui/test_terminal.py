@@ -50,9 +50,10 @@ def test_the_first_frame_needs_nothing_slow_and_takes_keys(machine: Machine) -> 
         running_server(script) as server,
         ScreenTerminal(machine, *endpoint(server), program=FIRST_FRAME, TOLD=str(told)) as terminal,
     ):
-        terminal.child.send("typed before the first frame\r")
+        terminal.wait_for("mcode 0.")
+        terminal.child.send("typed at the first frame\r")
         terminal.wait_for("Hello yourself.")
-        assert server.bodies[0]["messages"][0]["content"][-1]["text"] == "typed before the first frame"
+        assert server.bodies[0]["messages"][0]["content"][-1]["text"] == "typed at the first frame"
         assert not set(json.loads(told.read_text())) & set(LATE)
         assert terminal.quit() == 0
 

@@ -1,0 +1,124 @@
+"""Inspectors show what the commands answer, and nothing that they show can drive the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcode.events import Ledger, Notice, TurnFinished
+from tests.stage import turns, use
+from tests.ui.tui.screen import COUNTS, screen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MARKUP = "x[/oops] [@click=app.quit]q[/]"
+
+
+@pytest.mark.parametrize("command", ["/tools", "/context", "/permissions", "/hooks", "/help", "/config"])
+async def test_each_command_opens_on_the_whole_screen_and_escape_goes_back(
+    tmp_path: Path, command: str
+) -> None:
+    settings = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+    async with screen(tmp_path, turns("Yes."), settings=settings, size=(80, 24)) as on:
+        await on.type("hello\n")
+        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.type(f"{command}\n")
+        await on.until(lambda: on.app.screen is not on.app.main)
+        await on.until(lambda: on.shown.startswith(f" {command}"))
+        await on.press("escape")
+        await on.until(lambda: on.app.screen is on.app.main)
+
+
+async def test_json_is_printed_and_opens_nothing(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.type("/tools --json\n")
+        await on.until(lambda: '"name"' in on.shown)
+        assert on.app.screen is on.app.main
+
+
+async def test_the_test_box_of_permissions_says_what_decides(tmp_path: Path) -> None:
+    async with screen(tmp_path, settings={"permissions": {"deny": ["Bash(curl *)"]}}) as on:
+        await on.type("/permissions\n")
+        await on.until(lambda: "Bash(curl *)" in on.shown)
+        await on.press("slash")
+        await on.type("Bash(curl x)\n")
+        await on.until(lambda: "deny" in "\n".join(on.rows[4:12]))
+
+
+async def test_23_context_adds_up_to_the_input_of_the_last_request(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("Yes.")) as on:
+        await on.type("hello\n")
+        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        last = on.stage.of(Ledger)[-1]
+        assert last.definitions + last.system + last.messages + last.results == last.input_tokens
+        await on.type("/context\n")
+        await on.until(lambda: "definitions" in on.shown)
+
+
+async def test_resume_shows_the_sessions_and_what_was_said(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("The answer is 42.")) as on:
+        await on.type("what is the answer\n")
+        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+    async with screen(tmp_path, turns("Again.")) as on:
+        await on.until(lambda: "1 earlier session" in on.shown)
+        await on.type("/resume\n")
+        await on.until(lambda: "what is the answer" in on.shown)
+        await on.until(lambda: "The answer is 42." in on.shown)
+        await on.press("enter")
+        await on.until(lambda: on.app.screen is on.app.main and "goes on from here" in on.shown)
+        assert "The answer is 42." in on.shown
+
+
+async def test_an_approval_that_comes_shows_as_a_banner_and_waits_on_the_main_screen(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.type("/tools\n")
+        await on.until(lambda: on.app.screen is not on.app.main)
+        await on.ask("make")
+        await on.until(lambda: "1 approval waits on the main screen" in on.shown)
+        await on.rest(COUNTS)
+        await on.press("1")
+        assert not on.decided
+        await on.press("escape")
+        await on.until(lambda: on.app.screen is on.app.main)
+
+
+async def test_13_brackets_are_shown_as_they_are_everywhere(tmp_path: Path) -> None:
+    script = turns(
+        [MARKUP, use(f"No{MARKUP}", "toolu_1", text=MARKUP)],
+        use("Read", "toolu_2", file_path=f"{MARKUP}.txt"),
+        use("Bash", "toolu_3", command=f"touch '{MARKUP}'", description=MARKUP),
+        "The end.",
+    )
+    async with screen(tmp_path, script) as on:
+        on.stage.agent.events.emit(Notice(MARKUP, "warning"))
+        await on.type(f"{MARKUP}\n")
+        await on.until(lambda: bool(on.app.deciding.waiting))
+        assert sum("x[/oops]" in row for row in on.rows) >= 2
+        await on.type(MARKUP)
+        await on.press("escape")
+        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        assert on.app.is_running
+
+
+async def test_24_without_a_key_and_colour_in_a_small_terminal_everything_is_there(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("Yes."), size=(60, 18), environment={"NO_COLOR": "1"}) as on:
+        assert all(len(row) <= 60 for row in on.rows)
+        await on.type("/tools\n")
+        await on.until(lambda: "RESIDENT" in on.shown)
+        await on.press("escape")
+        await on.ask(
+            "make the whole thing with a rather long command line that needs more than one row of it"
+        )
+        await on.until(lambda: "wants approval" in on.shown)
+        await on.rest(COUNTS)
+        assert "Enter confirm" in on.shown
+        assert "Allow once" in on.shown
+
+
+async def test_the_smallest_terminal_shows_prompt_approval_and_status(tmp_path: Path) -> None:
+    async with screen(tmp_path, size=(38, 9)) as on:
+        await on.ask("make")
+        await on.until(lambda: "make" in on.shown)
+        assert "Enter" in on.shown or "Tab" in on.shown

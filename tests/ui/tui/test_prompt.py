@@ -1,0 +1,187 @@
+"""The prompt: sending, queueing, history, completion, pastes; nothing that was typed is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.events import Key, Paste
+
+from mcode.events import QueueChanged, TurnFinished, TurnStarted
+from tests.stage import turns, use
+from tests.ui.tui.screen import screen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SLEEP = use("Bash", command="sleep 20")
+ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 20)"]}}
+
+
+async def test_11_escape_right_after_enter_brings_the_message_back(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns(SLEEP, "Done."), settings=ALLOW_SLEEP) as on:
+        for letter in "fix it":
+            on.app.post_message(Key(letter if letter != " " else "space", letter))
+        await on.rest(0.1)
+        on.app.post_message(Key("enter", "\r"))
+        on.app.post_message(Key("escape", "\x1b"))
+        await on.rest(0.3)
+        await on.until(lambda: not on.stage.agent.busy)
+        await on.until(lambda: on.draft == "fix it")
+        assert on.app.entered[-1] == "fix it"
+
+
+async def test_12_queued_messages_are_sent_in_order_each_once_and_up_takes_the_last_back(
+    tmp_path: Path,
+) -> None:
+    slow = use("Bash", command="sleep 3")
+    script = turns(slow, "One.", "Two.", "Three.")
+    async with screen(tmp_path, script, settings={"permissions": {"allow": ["Bash(sleep 3)"]}}) as on:
+        await on.type("first\n")
+        await on.until(lambda: on.stage.agent.busy)
+        for text in ("second\n", "third\n", "not this\n"):
+            await on.type(text)
+        await on.until(lambda: "queued 3" in on.shown)
+        await on.press("up")
+        assert on.draft == "not this"
+        await on.until(lambda: len(on.stage.of(TurnFinished)) == 3)
+        assert [event.text for event in on.stage.of(TurnStarted)] == ["first", "second", "third"]
+        assert on.stage.of(QueueChanged)[-1].waiting == ()
+
+
+async def test_a_draft_of_many_lines_grows_to_ten_rows_and_enter_sends_it_whole(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("Yes.")) as on:
+        lines = [f"line {at}" for at in range(14)]
+        for line in lines[:-1]:
+            await on.type(line)
+            await on.press("ctrl+j")
+        await on.type(lines[-1])
+        assert on.app.prompt.size.height == 10
+        await on.rest(0.05)
+        await on.press("enter")
+        await on.until(lambda: bool(on.stage.of(TurnStarted)))
+        assert on.stage.of(TurnStarted)[0].text == "\n".join(lines)
+
+
+async def test_a_backslash_before_enter_is_a_new_line(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.type("one\\")
+        await on.rest(0.05)
+        await on.press("enter")
+        await on.type("two")
+        assert on.draft == "one\ntwo"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+async def test_18_a_long_paste_is_one_label_and_is_sent_whole(tmp_path: Path, ending: str) -> None:
+    text = ending.join(f"row {at}" for at in range(10_000)) + ending
+    async with screen(tmp_path, turns("Read.")) as on:
+        await on.type("see: ")
+        on.app.post_message(Paste(text))
+        await on.until(lambda: "[pasted 10,000 lines]" in on.shown)
+        assert not on.stage.of(TurnStarted)
+        await on.press("enter")
+        await on.until(lambda: bool(on.stage.of(TurnStarted)))
+        assert on.stage.of(TurnStarted)[0].text == "see: " + text.replace(ending, "\n")
+
+
+async def test_18_backspace_takes_a_label_away_as_one(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.type("a ")
+        on.app.post_message(Paste("x\n" * 100))
+        await on.until(lambda: "[pasted" in on.shown)
+        await on.press("backspace")
+        assert on.draft == "a "
+
+
+async def test_18_an_enter_inside_a_fast_stream_of_keys_is_a_line_end(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("Read.")) as on:
+        for letter in "first\nsecond\n":
+            on.app.post_message(Key("enter", "\r") if letter == "\n" else Key(letter, letter))
+        await on.rest(0.2)
+        assert on.draft == "first\nsecond\n"
+        assert "pasted without paste mode: Enter sends" in on.shown
+        await on.press("enter")
+        await on.until(lambda: bool(on.stage.of(TurnStarted)))
+
+
+async def test_history_is_gone_through_and_searched(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("1", "2", "3")) as on:
+        for text in ("alpha beta", "gamma", "delta"):
+            await on.type(text + "\n")
+            await on.until(lambda: not on.stage.agent.busy)
+        await on.type("unsent")
+        await on.press("up")
+        assert on.draft == "delta"
+        await on.press("up")
+        assert on.draft == "gamma"
+        await on.press("down", "down")
+        assert on.draft == "unsent"
+        await on.press("ctrl+r")
+        await on.type("alp")
+        await on.until(lambda: "search the history: alp" in on.shown)
+        await on.press("escape")
+        assert on.draft == "unsent"
+        await on.press("ctrl+r")
+        await on.type("alp")
+        await on.press("enter")
+        assert on.draft == "alpha beta"
+
+
+async def test_commands_and_files_are_completed(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "parser.py").write_text("")
+    async with screen(tmp_path) as on:
+        await on.type("/perm")
+        await on.until(lambda: on.app.suggestions.open)
+        await on.press("tab")
+        assert on.draft == "/permissions "
+        await on.press("ctrl+c")
+        await on.type("see @pars")
+        await on.until(lambda: on.app.suggestions.open)
+        await on.press("down", "enter")
+        assert on.draft == "see @parser.py "
+
+
+async def test_ctrl_c_clears_the_draft_into_the_history_and_twice_quits(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.type("keep me")
+        await on.press("ctrl+c")
+        assert on.draft == ""
+        assert on.app.entered[-1] == "keep me"
+        await on.press("ctrl+c")
+        await on.until(lambda: "Ctrl+C again quits." in on.shown)
+        await on.press("ctrl+c")
+        await on.until(lambda: not on.app.is_running)
+
+
+async def test_what_was_not_sent_is_on_disk_and_comes_back(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("Yes.")) as on:
+        await on.type("hello\n")
+        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.type("half a thought")
+        file = on.stage.agent.session.journal.path.with_suffix("") / "draft.json"
+        await on.until(file.exists)
+        assert json.loads(file.read_text())["draft"] == "half a thought"
+        session = on.stage.agent.session.id
+    async with screen(tmp_path, source="resume", reference=session) as on:
+        assert on.draft == "half a thought"
+        assert "hello" in on.shown
+
+
+async def test_the_editor_has_the_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "sh -c 'echo more >> \"$1\"' edit")
+    async with screen(tmp_path) as on:
+        await on.type("draft")
+        await on.press("ctrl+g")
+        await on.until(lambda: on.draft == "draft\nmore" or "editor" in on.shown)
+
+
+async def test_a_message_typed_before_the_session_is_ready_is_sent_when_it_is(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("Hello."), first_message="from the command line") as on:
+        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        assert on.stage.of(TurnStarted)[0].text == "from the command line"
+        await asyncio.sleep(0)
