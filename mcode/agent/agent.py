@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.agent.mentions import mention_note, mentioned_paths
+from mcode.agent.mentions import READS_RESOURCES, mention_note, mentioned_paths, mentioned_resources
 from mcode.agent.prompt import environment
 from mcode.agent.transcript import transcript
 from mcode.call import Call, Origin
@@ -179,9 +179,9 @@ class Agent:
         """
         return await self._enqueue(text, typed=typed)
 
-    def queue(self, text: str) -> None:
-        """Send a message when the present turn has ended."""
-        self._enqueue(text, typed=True)
+    def queue(self, text: str, *, typed: bool = True) -> None:
+        """Send a message when the present turn has ended; `typed` as in `submit`."""
+        self._enqueue(text, typed=typed)
 
     def take_back(self) -> str | None:
         """Take the last queued message out of the queue."""
@@ -327,6 +327,11 @@ class Agent:
             arguments = {"pattern": "*", "path": path} if is_directory else {"file_path": path}
             call = Call(self._fresh_call_id(), tool, arguments, Origin.USER, turn=turn)
             notes.append(mention_note(path, await self._parts.pipeline.run(call)))
+        if self.catalog.find(READS_RESOURCES) is not None:
+            for server, uri in mentioned_resources(text):
+                arguments = {"server": server, "uri": uri}
+                call = Call(self._fresh_call_id(), READS_RESOURCES, arguments, Origin.USER, turn=turn)
+                notes.append(mention_note(f"{server}:{uri}", await self._parts.pipeline.run(call)))
         return notes
 
     def _preamble(self) -> list[str]:

@@ -16,6 +16,11 @@ LIMIT = 20
 
 _MENTION = re.compile(r'(?<![^\s(\[{,;])@(?:"([^"\n]+)"|([^\s"]+))')
 
+_RESOURCE = re.compile(r"(?<![^\s(\[{,;])@([A-Za-z0-9_-]{1,64}):([A-Za-z][A-Za-z0-9+.-]*:[^\s\"]+)")
+
+READS_RESOURCES = "ReadMcpResourceTool"
+"""The tool that a mentioned resource is read with, where servers are configured."""
+
 _CLOSING = ".,;:!?)]}'\""
 """Characters at the end of a word that may belong to the sentence and not to the name."""
 
@@ -30,6 +35,12 @@ def mentioned_paths(text: str, directory: Path) -> tuple[str, ...]:
         name = quoted or _existing(plain, directory)
         if name and _exists(name, directory):
             found[name] = None
+    return tuple(found)[:LIMIT]
+
+
+def mentioned_resources(text: str) -> tuple[tuple[str, str], ...]:
+    """Server and URI of each resource that a message mentions as `@server:scheme://…`, at most LIMIT of them."""
+    found = {(server, uri.rstrip(_CLOSING)): None for server, uri in _RESOURCE.findall(text)}
     return tuple(found)[:LIMIT]
 
 

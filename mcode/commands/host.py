@@ -213,8 +213,8 @@ class Conversation(Protocol):
         """Run one turn with the user's message and return when it has ended."""
         ...
 
-    def queue(self, text: str) -> None:
-        """Send a message when the present turn allows it."""
+    def queue(self, text: str, *, typed: bool = True) -> None:
+        """Send a message when the present turn allows it; files named with `@` are read only where it was typed."""
         ...
 
     def take_back(self) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mcode.commands.config import CONFIG
 from mcode.commands.context import CONTEXT
 from mcode.commands.diff import DIFF
@@ -14,6 +16,7 @@ from mcode.commands.mode import MODE
 from mcode.commands.model import MODEL
 from mcode.commands.permissions import PERMISSIONS
 from mcode.commands.programs import PROGRAMS, run_kept
+from mcode.commands.prompts import run_prompt
 from mcode.commands.quit import QUIT
 from mcode.commands.registry import Registry
 from mcode.commands.rewind import REWIND
@@ -21,6 +24,15 @@ from mcode.commands.session import CLEAR, RENAME, RESUME
 from mcode.commands.status import STATUS
 from mcode.commands.tasks import TASKS
 from mcode.commands.tools import TOOLS
+
+if TYPE_CHECKING:
+    from mcode.commands.host import CommandContext
+    from mcode.commands.registry import Arguments, CommandResult
+
+
+async def _run_named(context: CommandContext, name: str, arguments: Arguments) -> CommandResult | None:
+    """What is no command of mcode's own: a prompt of a server, else a program that the user keeps."""
+    return await run_prompt(context, name, arguments) or await run_kept(context, name, arguments)
 
 
 def standard_registry() -> Registry:
@@ -48,5 +60,5 @@ def standard_registry() -> Registry:
             EXPORT,
             QUIT,
         ),
-        run_kept,
+        _run_named,
     )

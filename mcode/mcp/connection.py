@@ -148,9 +148,7 @@ class Connection:
 
         async def work(client: Any) -> Any:
             # The time is kept by `within`: the library's own limit begins only when the request is written.
-            return await client.call_tool(
-                tool, arguments, read_timeout_seconds=self.limits.most, progress_callback=progressed
-            )
+            return await client.call_tool(tool, arguments, progress_callback=progressed)
 
         self._active.append(active)
         try:

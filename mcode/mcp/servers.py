@@ -12,6 +12,7 @@ from mcode.mcp.adapt import ForeignTool
 from mcode.mcp.cache import CatalogueCache
 from mcode.mcp.connection import UnavailableError
 from mcode.mcp.elicitation import Asker
+from mcode.mcp.extras import Extras
 from mcode.mcp.names import rivalry
 from mcode.mcp.restarts import Restarts
 from mcode.mcp.results import tool_result
@@ -47,6 +48,8 @@ class Servers:
         self._around = around
         self._cache = CatalogueCache(around.state / "cache" / "mcp")
         self._servers: dict[str, Server] = {}
+        self.extras = Extras(self._servers)
+        """Their resources and prompts."""
         self._listeners: list[Callable[[str], None]] = []
         self._changed = asyncio.Event()
         self._starting: asyncio.Task[None] | None = None

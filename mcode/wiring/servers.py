@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcode.events import Notice, RequestStarted
+from mcode.mcp.resource_tools import ListMcpResources, ReadMcpResource
 from mcode.mcp.server import Surroundings
 from mcode.mcp.servers import Servers
 from mcode.tool import Tool
@@ -75,6 +76,9 @@ class SessionServers:
         for status in bench.pool.statuses():
             if status.tools:
                 session.refresh(status.name)
+        if any(status.state != "disabled" for status in bench.pool.statuses()):
+            catalog.add(ListMcpResources(bench.pool.extras))
+            catalog.add(ReadMcpResource(bench.pool.extras))
         session._ends.append(bench.pool.listen(session.refresh))
         return session
 

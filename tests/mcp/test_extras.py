@@ -1,0 +1,139 @@
+"""Resources, prompts and questions of servers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcode.agent.mentions import mentioned_resources
+from mcode.call import FailureKind
+from mcode.errors import UsageError
+from mcode.events import QuestionAsked
+from tests.mcp.live import HOSTILE, hostile, live, until
+from tests.stage import stage, turns, use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _configure(root: Path, fault: str, *arguments: str, **more: Any) -> None:
+    state = root / "home" / ".mcode"
+    state.mkdir(parents=True, exist_ok=True)
+    entry = {"command": sys.executable, "args": [str(HOSTILE), fault, *arguments], **more}
+    (state / "mcp.json").write_text(json.dumps({"mcpServers": {"h": entry}}))
+
+
+async def test_resources_are_listed_and_read(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("extras")) as servers:
+        await servers.connected()
+        extras = servers.servers.extras
+        await until(extras.resources)
+        (memo,) = extras.resources()
+        assert (memo.mention, memo.title) == ("@h:memo://one", "The first memo")
+        assert "buy milk" in await extras.read("h", "memo://one", servers.services.spill_path)
+
+
+async def test_a_prompt_is_a_command_with_its_arguments_in_order(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("extras")) as servers:
+        await servers.connected()
+        extras = servers.servers.extras
+        await until(extras.prompts)
+        (prompt,) = extras.prompts()
+        assert (prompt.name, prompt.usage) == ("mcp__h__brief_me", "topic [tone]")
+        assert await extras.prompt_text(prompt.name, ["bees"]) == "Brief me on bees, plainly."
+        said = await extras.prompt_text(prompt.name, ["bees", "very", "gravely"])
+        assert said == "Brief me on bees, very gravely."
+        with pytest.raises(UsageError, match="needs topic"):
+            await extras.prompt_text(prompt.name, [])
+        assert await extras.prompt_text("mcp__h__other", []) is None
+
+
+def test_mentions_of_resources_are_found_among_other_words() -> None:
+    text = 'Compare @h:memo://one, and (@db:postgres://x/y?a=1). Mail me@home.org @notes.txt @"a b"'
+    assert mentioned_resources(text) == (("h", "memo://one"), ("db", "postgres://x/y?a=1"))
+
+
+async def test_a_mentioned_resource_is_read_along_the_road_and_stands_before_the_message(
+    tmp_path: Path,
+) -> None:
+    _configure(tmp_path, "extras")
+    async with stage(tmp_path, turns("fine")) as opened:
+        opened.answer("once")
+        await opened.say("What is in @h:memo://one?")
+        sent = str(opened.client.requests[0]["messages"])
+        assert "The user mentions @h:memo://one" in sent
+        assert "buy milk" in sent
+
+
+async def test_the_tools_for_resources_say_why_one_cannot_be_read(tmp_path: Path) -> None:
+    _configure(tmp_path, "extras")
+    missing = {"server": "h", "uri": "memo://none"}
+    unknown = {"server": "x", "uri": "memo://one"}
+    script = turns(
+        use("ReadMcpResourceTool", "a", **missing), use("ReadMcpResourceTool", "b", **unknown), "done"
+    )
+    async with stage(tmp_path, script) as opened:
+        opened.answer("once")
+        await opened.say("go")
+        assert "no such memo" in opened.result(0).text
+        assert "configured are: h" in opened.result(1).text
+        assert opened.result(1).failure is FailureKind.TOOL_ERROR
+
+
+async def test_a_form_becomes_questions_and_the_answers_are_typed(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("elicit")) as servers:
+        await servers.connected()
+        servers.services.answers = [(("main",), ("3",), ("Yes",), ("green",))]
+        answered = json.loads((await servers.call("form")).text)
+        assert answered == {
+            "action": "accept",
+            "content": {"branch": "main", "count": 3, "force": True, "colour": "green"},
+        }
+        asked = servers.services.asked
+        assert asked[0].text.startswith("The MCP server h asks: Which branch?")
+        assert [choice.label for choice in asked[2].choices] == ["Yes", "No", "(leave it out)"]
+        servers.services.answers = [None]
+        assert json.loads((await servers.call("form")).text) == {"action": "decline"}
+        servers.services.answers = [(("main",), ("many",), (), ())]
+        assert json.loads((await servers.call("form")).text) == {"action": "cancel"}
+
+
+async def test_a_link_is_shown_and_never_opened(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("elicit")) as servers:
+        await servers.connected()
+        servers.services.answers = [(("I have opened it and am done",),), (("Decline",),)]
+        assert json.loads((await servers.call("link")).text)["action"] == "accept"
+        assert "https://example.invalid/x" in servers.services.asked[0].text
+        assert json.loads((await servers.call("link")).text)["action"] == "decline"
+
+
+async def test_the_time_of_a_call_stands_still_while_the_user_is_asked(tmp_path: Path) -> None:
+    import asyncio
+
+    _configure(tmp_path, "elicit", timeout=1000)
+    async with stage(tmp_path, turns(use("mcp__h__form"), "done")) as opened:
+        await opened.bench.pool.settle(20)
+        opened.answer("once")
+
+        def receive(event: Any) -> None:
+            if isinstance(event, QuestionAsked):
+                answers = (("main",), ("2",), (), ())
+                asyncio.get_running_loop().call_later(
+                    1.6, opened.agent.desk.answer, event.question_id, answers
+                )
+
+        opened.agent.events.subscribe(receive)
+        await opened.say("go")
+        assert json.loads(opened.result().text)["content"] == {"branch": "main", "count": 2}
+
+
+async def test_with_nobody_to_ask_a_form_is_declined(tmp_path: Path) -> None:
+    _configure(tmp_path, "elicit")
+    settings = {"permissions": {"allow": ["mcp__h__form"]}}
+    async with stage(tmp_path, turns(use("mcp__h__form"), "done"), settings=settings) as opened:
+        await opened.bench.pool.settle(20)
+        await opened.say("go")
+        assert json.loads(opened.result().text) == {"action": "decline"}
