@@ -153,7 +153,7 @@ class _Writer:
 
     def _add(self, tool: Tool, placement: Placement, selected: bool) -> None:
         if placement is not Placement.DEFERRED:
-            self._there.append(f"- {tool.name}: {_whereabouts(placement)}")
+            self._there.append(f"- {tool.name}: {_whereabouts(placement)}{self._mark(tool)}")
         elif self._shelf.seen.is_loaded(tool.name) and not selected:
             self._there.append(f"- {tool.name}: loaded before{self._mark(tool)}")
             self._example = self._example or tool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from mcode.catalog import words
@@ -11,13 +12,17 @@ from mcode.catalog.entry import Entry, Hit, SearchResult, Weights
 from mcode.catalog.patterns import PatternError, compile_pattern, matches
 from mcode.catalog.postings import Postings
 from mcode.catalog.query import parse
-from mcode.catalog.ranking import Ranker, Ranking
+from mcode.catalog.ranking import CANDIDATES, Ranker, Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
 
     from mcode.catalog.document import Document
+    from mcode.catalog.meaning import Meaning
     from mcode.catalog.query import Query
+
+LEXICAL = 0.45
+"""What the words count beside the meaning, each divided by its best: the middle of what makes no difference."""
 
 __all__ = ["Entry", "Hit", "SearchResult", "ToolIndex", "Weights"]
 
@@ -29,15 +34,19 @@ class ToolIndex:
     Building and the first search after a change compute for a while (some 0.3 ms a tool): off the event loop, please.
     """
 
-    def __init__(self, weights: Weights | None = None) -> None:
+    def __init__(self, weights: Weights | None = None, meaning: Meaning | None = None) -> None:
+        """`meaning` adds how near tools are to what a query means, as soon as it knows."""
         self._weights = weights or Weights()
+        self._meaning = meaning
         self._servers: dict[str, list[tuple[Entry, Document]]] = {}
         self._postings: Postings | None = None
 
     @classmethod
-    def build(cls, entries: Iterable[Entry], weights: Weights | None = None) -> ToolIndex:
+    def build(
+        cls, entries: Iterable[Entry], weights: Weights | None = None, meaning: Meaning | None = None
+    ) -> ToolIndex:
         """An index of these tools, ready to search."""
-        index = cls(weights)
+        index = cls(weights, meaning)
         by_server: dict[str, list[Entry]] = {}
         for entry in entries:
             by_server.setdefault(entry.server, []).append(entry)
@@ -77,19 +86,24 @@ class ToolIndex:
         """
         postings = self._ready()
         allowed = postings.of_server(server) if server else None
-        return _Search(postings, self._weights, allowed).run(parse(query), max(k, 0))
+        return _Search(postings, self._weights, allowed, self._meaning).run(parse(query), max(k, 0))
 
     def _ready(self) -> Postings:
         if self._postings is None:
             pairs = [pair for pairs in self._servers.values() for pair in pairs]
             self._postings = Postings(pairs, self._weights.saturation)
+            if self._meaning is not None:
+                self._meaning.follow(self._postings.entries)
         return self._postings
 
 
 class _Search:
     """One query against one state of the index."""
 
-    def __init__(self, postings: Postings, weights: Weights, allowed: Set[int] | None) -> None:
+    def __init__(
+        self, postings: Postings, weights: Weights, allowed: Set[int] | None, meaning: Meaning | None
+    ) -> None:
+        self._meaning = meaning
         self._postings = postings
         self._weights = weights
         self._allowed = allowed
@@ -104,11 +118,29 @@ class _Search:
         if query.required:
             allowed = self._holding(query.required)
             exact = [position for position in exact if position in allowed]
-        ranking = Ranker(self._postings, self._weights, allowed).rank(query.free)
+        ranking = self._with_meaning(
+            Ranker(self._postings, self._weights, allowed).rank(query.free), query, allowed
+        )
         if query.required and not ranking.scores:
             ranking = Ranking(tuple((position, 0.0) for position in sorted(allowed or ())), near=True)
         near = bool(exact) or (bool(ranking.scores) and (ranking.near or bool(query.required)))
         return self._result(exact, ranking.scores, k, found=near)
+
+    def _with_meaning(self, ranking: Ranking, query: Query, allowed: Set[int] | None) -> Ranking:
+        """A ranking in which also counts how near each tool is to what the query means."""
+        entries = self._postings.entries
+        near = self._meaning.nearness(query.free, entries) if self._meaning and query.free.strip() else None
+        if near is None:
+            return ranking
+        by_words = dict(ranking.scores)
+        best = max(by_words.values(), default=0.0) or 1.0
+        positions = range(len(entries)) if allowed is None else allowed
+        scores = {
+            position: LEXICAL * by_words.get(position, 0.0) / best + (1 - LEXICAL) * near[position]
+            for position in positions
+        }
+        ranked = nlargest(CANDIDATES, scores.items(), key=lambda pair: (pair[1], -pair[0]))
+        return Ranking(tuple(ranked), near=ranking.near)
 
     def _result(
         self,
