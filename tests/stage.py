@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mcode.events import ApprovalRequested, ToolFinished
-from mcode.model.script import parse_script
+from mcode.model.script import Script, parse_script
 from mcode.model.scripted import ScriptedClient
 from tests.prefixes import check_prefixes, check_reach
 from tools.local_session import local_workbench
@@ -92,7 +92,7 @@ class Stage:
 @asynccontextmanager
 async def stage(
     directory: Path,
-    script: dict[str, Any],
+    script: dict[str, Any] | Script,
     *,
     settings: dict[str, Any] | None = None,
     options: Options | None = None,
@@ -107,7 +107,7 @@ async def stage(
     `settings` are the user's. Every request of the session is checked to extend the one before, but for
     `new_prefixes` that are begun on purpose.
     """
-    client = ScriptedClient(parse_script(script, "test"))
+    client = ScriptedClient(script if isinstance(script, Script) else parse_script(script, "test"))
     bench = local_workbench(directory, client, settings=settings, options=options, environment=environment)
     agent = await bench.open_agent(source, reference)
     opened = Stage(agent, bench, client, bench.start)

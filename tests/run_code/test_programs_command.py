@@ -75,7 +75,7 @@ async def test_a_kept_program_runs_by_its_name_with_arguments_and_without_a_mode
             path.read_text().replace("['a.txt', 'b.txt']", "args.names").replace("lines)", "lines * args.by)")
         )
         requests = len(here.client.requests)
-        ran = await command(here, '/count-lines \'names=["a.txt"]\' by=10')
+        ran = await command(here, "/count-lines 'names=[\"a.txt\"]' by=10")
         assert ran.text == "ok: 1 call\n\n[20]"
         assert len(here.client.requests) == requests
         origins = [(each.call.tool, each.call.origin) for each in here.outcomes[-2:]]
