@@ -26,8 +26,10 @@ class Guard:
         self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self, mark: str, leader: int) -> None:
-        """End the family with this mark and leader should mcode die. Without a guard it still ends with mcode
-        in every way but SIGKILL."""
+        """End the family with this mark and leader should mcode die; 0 for a leader that has ended.
+
+        Where the guard cannot be started, the family still ends with mcode in every way but SIGKILL.
+        """
         self._watched[mark] = leader
         if self._tell(f"+ {mark} {leader}\n"):
             return

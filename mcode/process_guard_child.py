@@ -53,7 +53,7 @@ def end(families: dict[bytes, int]) -> None:
 def groups(families: dict[bytes, int]) -> list[int]:
     """The leaders' groups that still live, as `os.kill` names them; where the system does not tell more."""
     found: list[int] = []
-    for leader in families.values():
+    for leader in set(families.values()) - {0}:
         try:
             os.killpg(leader, 0)
         except (ProcessLookupError, PermissionError):
@@ -65,7 +65,7 @@ def groups(families: dict[bytes, int]) -> list[int]:
 def members(families: dict[bytes, int]) -> list[int]:
     """Processes of the families: by session, by the mark in their environment, or by descent from such a one."""
     marks = {MARK + mark for mark in families}
-    leaders = set(families.values())
+    leaders = set(families.values()) - {0}
     children: dict[int, list[int]] = {}
     waiting: list[int] = []
     for name in os.listdir("/proc"):  # noqa: PTH208 -- names only, and nothing but the barest modules here

@@ -79,6 +79,11 @@ class Family:
         self._known = {entry.pid: _identity(entry) for entry in left}
         if not left:
             self._forget()
+        elif (
+            sys.platform == "linux"
+        ):  # the leader's number may become somebody else's: by the mark alone from now on
+            self._is_guarded = True
+            GUARD.watch(self.mark, 0)
         return len(left)
 
     def members(self) -> list[ProcessEntry]:

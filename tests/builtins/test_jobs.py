@@ -115,6 +115,17 @@ async def test_a_program_is_refused_and_told_to_wait(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
+async def test_a_rule_can_forbid_the_background_alone(tmp_path: Path) -> None:
+    rules = {"permissions": {"deny": ["Bash(run_in_background:true)"]}}
+    script = turns(job("true", "a"), "no", use("Bash", "b", command="true"), "yes")
+    async with stage(tmp_path, script, settings=rules) as here:
+        here.answer("once")
+        await here.say("one")
+        await here.say("two")
+        assert [outcome.is_error for outcome in here.outcomes] == [True, False]
+        assert "Bash(run_in_background:true)" in here.outcomes[0].text
+
+
 async def test_the_user_sees_that_a_command_would_run_in_the_background() -> None:
     preview = await Bash(lambda _: {}).preview(
         {"command": "make\n", "run_in_background": True}, Workspace(Path("/w"))
@@ -203,8 +214,10 @@ async def main():
     tool = Bash(lambda _: child_environment(os.environ), jobs=Jobs())
     command = "(setsid bash -c 'echo $$ > grandchild; sleep 300; :' &); env -i sleep 301 & echo $! > bare; wait; :"
     services = Services(Call("c", "Bash", {}), Workspace(place))
+    left = "(setsid bash -c 'echo $$ > left; sleep 302; :' > /dev/null 2>&1 &)"
+    await tool.run({"command": left}, services)
     await tool.run({"command": command, "run_in_background": True}, services)
-    while not ((place / "grandchild").exists() and (place / "bare").exists()):
+    while not all((place / name).exists() for name in ("grandchild", "bare", "left")):
         await asyncio.sleep(0.01)
     print("ready", flush=True)
     await asyncio.sleep(300)
@@ -221,7 +234,7 @@ def test_b_05_a_killed_mcode_takes_its_jobs_with_it(tmp_path: Path, number: sign
     ) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == "ready\n"
-        pids = [int((tmp_path / name).read_text()) for name in ("grandchild", "bare")]
+        pids = [int((tmp_path / name).read_text()) for name in ("grandchild", "bare", "left")]
         assert all(Path(f"/proc/{pid}").exists() for pid in pids)
         run.send_signal(number)
         run.wait(5)
