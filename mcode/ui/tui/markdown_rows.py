@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,12 +26,17 @@ LEAST_WIDTH = 16
 
 _RULE = 40
 
+_PLAIN = re.compile(r"[A-Za-z][^*_`\[\]<>&\\~|=!\n]*\n\s*")
+"""A paragraph of one line without any sign of Markdown: most prose, and it need not be parsed."""
+
 
 def chunk_rows(chunk: Chunk, width: int, glyphs: Glyphs) -> list[Row]:
     """The rows of one chunk, without the empty row before it."""
     if chunk.fence:
         language = chunk.language if chunk.opens and chunk.closes else ""
         return code_rows(chunk.code(), width, language) if chunk.source else []
+    if _PLAIN.fullmatch(chunk.source):
+        return wrap_spans([Span(chunk.source.rstrip())], max(LEAST_WIDTH, width))
     return _Renderer(chunk.source, glyphs, chunk.number).blocks(0, None, width)
 
 

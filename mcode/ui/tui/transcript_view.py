@@ -234,7 +234,11 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def _flush_soon(self) -> None:
         if not self._flush_due and self.is_mounted:
             self._flush_due = True
-            self.call_next(self.flush)
+            self.call_next(self._flush_if_due)
+
+    def _flush_if_due(self) -> None:
+        if self._flush_due:
+            self.flush()
 
     def _scroll(self, by: int, target: int) -> None:
         self._viewport.take_changes()
@@ -332,9 +336,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def behind_text(rows: int) -> str:
-    """`50+ new rows, End`: in steps, so that the row is seldom painted; empty for none."""
+    """`50+ new rows, End` for 50 to 99: in steps, so that the row is seldom painted; empty for none."""
     if rows <= 0:
         return ""
     power = 10 ** (len(str(rows)) - 1)
     step = next(power * each for each in (5, 2, 1) if power * each <= rows)
-    return f"{step}{'' if step == rows else '+'} new row{'' if rows == 1 else 's'}, End"
+    return f"{step}{'+' if step > 2 else ''} new row{'' if rows == 1 else 's'}, End"

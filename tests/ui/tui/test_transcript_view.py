@@ -296,10 +296,10 @@ def test_new_rows_are_counted_in_steps() -> None:
         "",
         "1 new row, End",
         "2 new rows, End",
-        "2+ new rows, End",
+        "2 new rows, End",
         "5+ new rows, End",
         "20+ new rows, End",
-        "50 new rows, End",
+        "50+ new rows, End",
         "50+ new rows, End",
         "1000+ new rows, End",
     ]
