@@ -97,7 +97,8 @@ def _connect(desk: ServerDesk, word: str, given: Any) -> int:
 class _Parser(argparse.ArgumentParser):
     @override
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. Nothing was done; `mcode mcp --help` shows the use.")
+        hint = " A server's own options stand behind --." if message.startswith("unrecognized") else ""
+        raise UsageError(f"{message}. Nothing was done; `mcode mcp --help` shows the use.{hint}")
 
 
 def _parser(word: str) -> _Parser:

@@ -182,10 +182,10 @@ class Faulty:
             return Answer(405)
         if asked.method == "DELETE":
             return Answer(200)
-        if self.fault == "every" or (self.fault and asked.rpc == "tools/call"):
-            done = await getattr(self, f"_{self.fault.replace('-', '_')}")(asked, writer)
-            if done is not NOT_MINE:
-                return done
+        if self.fault == "every-denied":
+            return await self._denied(asked, writer)
+        if self.fault and asked.rpc == "tools/call":
+            return await getattr(self, f"_{self.fault.replace('-', '_')}")(asked, writer)
         return self._well(asked)
 
     def _well(self, asked: Asked) -> Answer:
@@ -260,9 +260,6 @@ class Faulty:
 
     async def _denied(self, asked: Asked, writer: asyncio.StreamWriter) -> Answer:
         return Answer(401, b"no", {"www-authenticate": "Bearer"})
-
-
-NOT_MINE = object()
 
 
 @contextlib.asynccontextmanager

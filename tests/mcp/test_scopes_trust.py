@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
+from mcode.cli import parse
 from mcode.config.trust import TrustStore
 from mcode.events import Notice, QuestionAsked
 from mcode.wiring.options import Options
@@ -151,23 +152,6 @@ async def test_w_02_trust_for_one_run_asks_nothing_and_stores_nothing(tmp_path: 
     assert not (tmp_path / "home" / ".mcode" / "trust.json").exists()
 
 
-def test_w_02_a_headless_run_starts_nothing_of_the_project_and_says_so_on_standard_error(
-    tmp_path: Path,
-) -> None:
-    machine = Machine.fresh(tmp_path)
-    (machine.project / ".mcp.json").write_text(
-        json.dumps({"mcpServers": {"files": {"command": "./marker.sh"}}})
-    )
-    marker = machine.project / "marker.sh"
-    marker.write_text("#!/bin/sh\ntouch started\n")
-    marker.chmod(0o755)
-    ran = machine.run("-p", "--demo", "hello")
-    assert ran.code == 0
-    assert "not approved" in ran.err
-    assert "files" in ran.err
-    assert not (machine.project / "started").exists()
-
-
 def test_in_a_terminal_the_question_waits_for_an_empty_line_and_takes_no_text_of_the_draft(
     tmp_path: Path,
 ) -> None:
@@ -196,18 +180,28 @@ def test_in_a_terminal_the_question_waits_for_an_empty_line_and_takes_no_text_of
     assert TrustStore(world.places).fault == ""
 
 
-def test_the_command_line_names_servers_and_trusts_the_folders_settings_for_one_run(tmp_path: Path) -> None:
+def test_w_02_headless_nothing_of_the_folder_counts_unless_it_is_trusted_for_the_run(tmp_path: Path) -> None:
     machine = Machine.fresh(tmp_path)
-    (machine.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"files": {"command": "x"}}}))
+    entry = {"command": "/bin/sh", "args": ["-c", "touch started"]}
+    (machine.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"files": entry}}))
     settings = machine.project / ".mcode" / "settings.json"
     settings.parent.mkdir()
     settings.write_text(json.dumps({"permissions": {"allow": ["Bash(make test)"]}}))
-    config = '{"mcpServers": {"broken": {"command": ""}}}'
-    strict = machine.run("-p", "--demo", "--strict-mcp-config", "--mcp-config", config, "hello")
-    assert strict.code == 0
-    assert "not approved" not in strict.err
-    assert '"command" is missing' in strict.err
-    assert "this folder is not trusted" in strict.err
+    usual = machine.run("-p", "--demo", "hello")
+    assert usual.code == 0
+    assert "this folder is not trusted" in usual.err
+    assert "A server of this project is not approved and stays off: files" in usual.err
+    assert not (machine.project / "started").exists()
     trusted = machine.run("-p", "--demo", "--trust", "hello")
     assert trusted.code == 0
     assert trusted.err == ""
+
+
+async def test_the_command_line_can_name_servers_for_one_run(tmp_path: Path) -> None:
+    name_servers(tmp_path, files={"command": "x"})
+    config = '{"mcpServers": {"given": {"command": "y"}, "broken": {"command": ""}}}'
+    options = parse(["-p", "--strict-mcp-config", "--mcp-config", config, "hello"])
+    async with stage(tmp_path, QUIET, options=options) as opened:
+        assert [entry.name for entry in opened.bench.servers.entries] == ["given"]
+        assert '"command" is missing' in notices(opened)
+        assert "not approved" not in notices(opened)
