@@ -10,6 +10,7 @@ from mcode.call import Call, Origin
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import plural, table
 from mcode.errors import UsageError
+from mcode.permissions.check import as_object
 
 if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
@@ -75,6 +76,7 @@ def _explain(context: CommandContext, text: str) -> CommandResult:
     policy = context.agent.policy
     verdict = policy.decide(call, tool, access)
     data: JsonObject = {
+        **(as_object(access.command, verdict) if access.command is not None else {}),
         "tool": tool.name,
         "arguments": arguments,
         "behavior": str(verdict.behavior),

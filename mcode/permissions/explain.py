@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mcode import jsontext
 from mcode.errors import UsageError
 from mcode.permissions import names
+from mcode.permissions.check import part_lines
 from mcode.permissions.needs import meets, needs_of
 from mcode.permissions.verdict import Behavior
 
@@ -88,12 +89,12 @@ def explanation(
     if hidden_by is not None:
         lines.append(f"  hidden from the model by {hidden_by.cited}")
     lines.extend(f"  {line}" for line in _paths(subject))
-    lines.extend(f"  {line}" for line in _commands(subject))
+    lines.extend(f"  {line}" for line in part_lines(verdict) or _commands(subject))
     matching = [f"{rule.behavior}: {rule.cited}" for rule in rules if _plays_a_part(rule, subject)]
     lines.append(f"  rules that match: {'; '.join(matching) if matching else 'none'}")
     if verdict.proposals:
         lines.append(
-            f"  could be remembered as: {', '.join(dict.fromkeys(p.rule for p in verdict.proposals))}"
+            f"  could be remembered as: {', '.join(dict.fromkeys(rule for p in verdict.proposals for rule in p.rules))}"
         )
     return "\n".join(lines)
 

@@ -75,13 +75,13 @@ def unwrapped(words: Sequence[Word]) -> tuple[tuple[Word, ...], ...]:
 def _covers(pattern: CommandPattern, words: tuple[Word, ...]) -> bool:
     rendered = " ".join(word.rendered for word in words)
     if pattern.exact:
-        return pattern.text.strip() == rendered or _canonical(pattern.text) == rendered
+        return pattern.text.strip() == rendered or _words_of_rule(pattern.text) == _meaning(words)
     return pattern.spans(rendered) or pattern.spans(" ".join(word.text for word in words))
 
 
 @lru_cache(maxsize=512)
-def _canonical(pattern: str) -> str | None:
-    """The text of an exact rule as it is rendered; None where it is not one plain command."""
+def _words_of_rule(pattern: str) -> tuple[tuple[str, bool], ...] | None:
+    """The words of an exact rule; None where it is not one plain command."""
     try:
         reading = read_shell(pattern)
     except ParserMissingError:
@@ -89,7 +89,12 @@ def _canonical(pattern: str) -> str | None:
     if reading.form is not Form.PLAIN or len(reading.commands) != 1:
         return None
     command = reading.commands[0]
-    return None if command.files or command.redirects or command.assignments else command.text
+    return None if command.files or command.redirects or command.assignments else _meaning(command.words)
+
+
+def _meaning(words: Sequence[Word]) -> tuple[tuple[str, bool], ...]:
+    """What words stand for, however they are quoted."""
+    return tuple((word.value, word.glob) for word in words)
 
 
 def _behind_wrapper(words: tuple[Word, ...]) -> tuple[Word, ...]:

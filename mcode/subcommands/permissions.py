@@ -1,0 +1,95 @@
+"""`mcode permissions check`: what would happen to a shell line, part by part. Nothing is run and no session opened."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from typing_extensions import override
+
+from mcode import jsontext
+from mcode.config.load import load_settings
+from mcode.config.places import find_places
+from mcode.errors import UsageError
+from mcode.permissions.check import as_object, as_text, shell_call
+from mcode.permissions.decide import Policy
+from mcode.permissions.modes import Mode, parse_mode
+from mcode.streams import write
+from mcode.text import Kind, clean
+from mcode.tool import Workspace
+from mcode.wiring.workbench import working_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: list[str]) -> int:
+    """Run the subcommand; returns 0 once every line is judged, whatever the verdicts. Raises UsageError."""
+    given = _parser().parse_args(arguments)
+    words: list[str] = given.command[1:] if given.command[:1] == ["--"] else given.command
+    if given.stdin == bool(words):
+        raise UsageError(
+            "Give either one command line behind `--`, or --stdin for one on each line of the input. "
+            "Nothing was judged."
+        )
+    policy = _policy(given.mode, given.settings)
+    for line in _lines_of_input() if given.stdin else (_line(words),):
+        verdict = policy.decide(*shell_call(line))
+        if given.json:
+            _say(jsontext.dump(as_object(line, verdict)))
+        else:
+            _say(clean(as_text(line, verdict), Kind.DECISION))
+    return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    @override
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}. Nothing was judged; `mcode permissions --help` shows the use.")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="mcode permissions", description=__doc__, allow_abbrev=False)
+    words = parser.add_subparsers(dest="what", required=True, metavar="check")
+    about = "the verdict about a shell line, by the rules in force here"
+    check = words.add_parser("check", allow_abbrev=False, help=about)
+    check.add_argument("--json", action="store_true", help="one JSON object for each line")
+    check.add_argument("--stdin", action="store_true", help="judge each line of the standard input")
+    check.add_argument("--mode", default=None, help="the permission mode; without, the one that sessions here begin in")
+    check.add_argument("--settings", metavar="FILE", default=None, help="further settings: a file, or JSON")
+    check.add_argument("command", nargs="*", metavar="-- COMMAND", help="the line, as one argument or as words")
+    return parser
+
+
+def _policy(mode: str | None, flag: str | None) -> Policy:
+    """The rules of this folder as a session that starts here has them."""
+    places, start = find_places(os.environ), working_directory()
+    settings = load_settings(places, start, flag=flag)
+    try:
+        chosen, _ = parse_mode(mode or settings.default_mode or "default")
+    except ValueError as error:
+        raise UsageError(f"{error} Nothing was judged.") from None
+    workspace = Workspace(start, settings.additional_directories, home=places.home)
+    return Policy(
+        settings, workspace, chosen, can_bypass=chosen is Mode.BYPASS, own=(places.state, places.claude)
+    )
+
+
+def _line(words: Sequence[str]) -> str:
+    """One argument is the line itself; several are words that the caller's shell has taken apart."""
+    if len(words) == 1:
+        return words[0]
+    import shlex
+
+    return shlex.join(words)
+
+
+def _lines_of_input() -> Sequence[str]:
+    text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    return [line for line in text.split("\n") if line]
+
+
+def _say(text: str) -> None:
+    write(sys.stdout, f"{text}\n")
