@@ -1,8 +1,8 @@
 """The guard's own program: ends what mcode has left running when mcode dies without a chance to do it itself.
 
 It is started with `python -I -S` and reads lines from standard input, which only mcode holds open: `+ MARK PID` to
-watch a family of processes and its leader, `- MARK` to forget it. When the input ends, every family that is still
-watched ends with it. Nothing of mcode is imported here.
+watch a family of processes and its leader (0: it has ended), `- MARK` to forget it. When the input ends, every
+family that is still watched ends with it. Nothing of mcode is imported here.
 """
 
 from __future__ import annotations

@@ -78,7 +78,9 @@ class Assembly:
         self._side_files = SideFiles(
             session, undo_required=bench.settings.own.undo_required, mask=bench.masker.mask_keys
         )
-        self._jobs = SessionJobs(self._conversation, session, self._events)
+        self._jobs = SessionJobs(
+            self._conversation, session, self._events, tells_end=bench.interactive
+        )
         self._file_state = FileState(bench.places.state / "pending")
         if MASK not in str(self._conversation.history.messages):
             # Where the model sees masks instead of what it read, it has to read again before it writes.

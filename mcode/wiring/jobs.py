@@ -25,8 +25,13 @@ RECORD = "job"
 class SessionJobs:
     """Background jobs of one session: their tools, their notices, and their end."""
 
-    def __init__(self, conversation: Conversation, session: OpenSession, events: EventBus) -> None:
+    def __init__(
+        self, conversation: Conversation, session: OpenSession, events: EventBus, *, tells_end: bool
+    ) -> None:
+        """`tells_end`: somebody is there to read, at the session's end, what ended with it; the last line of a
+        headless run is its result and nothing else."""
         self._events = events
+        self._tells_end = tells_end
         earlier = [record.body for record in session.journal.records if record.type == RECORD]
         self.jobs = Jobs(self._note, lambda body: conversation.append(RECORD, body), earlier)
         announce_todos(conversation, events)
@@ -37,7 +42,8 @@ class SessionJobs:
 
     async def close(self) -> None:
         """End what still runs, and say so."""
-        for job in await self.jobs.close():
+        ended = await self.jobs.close()
+        for job in ended if self._tells_end else ():
             self._events.emit(
                 Notice(f"Background job {job.id} ended with the session: {one_line(job.command)}")
             )

@@ -51,6 +51,30 @@ def test_b_05_a_job_never_outlives_the_program(machine: Machine, number: signal.
     assert _soon(lambda: not any(map(_lives, pids)), 5.0)
 
 
+def test_a_run_that_ends_takes_its_job_along_and_its_last_line_is_its_result(machine: Machine) -> None:
+    replies = (
+        {
+            "blocks": [use("Bash", "j", command="sh job.sh", run_in_background=True)],
+            "stop_reason": "tool_use",
+        },
+        {"blocks": [use("TaskOutput", "t", task_id="b1", block=False)], "stop_reason": "tool_use"},
+        "bye",
+    )
+    script = parse_script({"turns": [{"reply": reply} for reply in replies]}, "test")
+    machine.settings({"permissions": {"allow": ["Bash(sh job.sh)"]}})
+    (machine.project / "job.sh").write_text("echo $$; sleep 301; :")
+    with running_server(script) as server:
+        ran = machine.run("-p", "go", "--output-format", "stream-json", server=server)
+    assert ran.code == 0, ran.err
+    assert ran.lines[-1]["type"] == "result"
+    (shown,) = [
+        line["tool_use_result"]
+        for line in ran.lines
+        if "TaskOutput" not in str(line.get("message")) and "status" in str(line.get("tool_use_result"))
+    ]
+    assert not _lives(int(shown["output"]))
+
+
 def _is_written(file: Path) -> bool:
     return file.exists() and file.read_text().endswith("\n")
 
