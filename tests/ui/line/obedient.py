@@ -19,6 +19,13 @@ WORK = "sleep 60"
 ASKED = "touch deployed"
 """The command that is asked about."""
 
+PROGRAM = """// writes some files
+const numbers = Array.from({length: COUNT}, (_, n) => n + 1);
+const all = await Promise.all(numbers.map(n => tools.Write({file_path: `out/${n}.txt`, content: `number ${n}\\n`})));
+return all.filter(r => r.ok).length;
+"""
+"""A program of so many writes, each of which is asked about."""
+
 HOSTILE = (
     "EVIL\x1b]52;c;ZXZpbA==\x07\x1b]0;title\x07\x1b]8;;http://evil.example\x1b\\\x1bPq\x1b\\\x1b_x\x1b\\\x1b[2J\x1b[6n\x1bc"
     "\x9b2J\x9d0;x\x9c\x07\x08\r\x00\u202e\u200b\U000e0041\x1b]"
@@ -76,6 +83,8 @@ def _calls(step: str) -> list[JsonObject]:
             return [use("Bash", {"command": WORK})]
         case ["ask"]:
             return [use("Bash", {"command": ASKED})]
+        case ["program", count]:
+            return [use("run_code", {"code": PROGRAM.replace("COUNT", count)})]
         case ["ask", "hostile"]:
             return [use("Bash", {"command": f"echo {HOSTILE}"})]
         case ["ask", "two"]:
