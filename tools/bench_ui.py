@@ -20,7 +20,7 @@ import time
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pexpect
 
@@ -39,8 +39,18 @@ STEADY = 0.15
 
 LATE = ("anthropic", "mcp", "pydantic", "httpx2", "quickjs", "tree_sitter")
 
-BASE = """
+TELL = """
 import json, os, sys, time
+def tell():
+    if not os.path.exists(os.environ["TOLD"]):
+        spent = time.process_time()
+        modules = sorted({name.split(".")[0] for name in sys.modules})
+        with open(os.environ["TOLD"] + ".new", "w") as file:
+            json.dump([spent, modules], file)
+        os.rename(os.environ["TOLD"] + ".new", os.environ["TOLD"])
+"""
+
+BASE = f"""{TELL}
 from textual.app import App
 from textual.containers import VerticalScroll
 from textual.widgets import Static, TextArea
@@ -49,26 +59,25 @@ class Bare(App):
         with VerticalScroll():
             yield Static("ready")
         yield TextArea()
-    def on_ready(self):
-        self.call_after_refresh(self.tell)
-    def tell(self):
-        with open(os.environ["TOLD"], "w") as file:
-            json.dump([time.process_time(), []], file)
+    def post_display_hook(self):
+        tell()
 Bare().run()
 """
 
-OURS = """
-import json, os, sys, time
+OURS = f"""{TELL}
 from mcode.ui.tui import app
-begin = app.McodeApp.begin
-def told(self):
-    begin(self)
-    def tell():
-        spent = time.process_time()
-        with open(os.environ["TOLD"], "w") as file:
-            json.dump([spent, sorted({name.split(".")[0] for name in sys.modules})], file)
-    self.call_after_refresh(tell)
-app.McodeApp.begin = told
+app.McodeApp.post_display_hook = lambda self: tell()
+from mcode.__main__ import main
+main()
+"""
+
+LINES = f"""{TELL}
+from prompt_toolkit import renderer
+render = renderer.Renderer.render
+def told(self, *arguments, **options):
+    render(self, *arguments, **options)
+    tell()
+renderer.Renderer.render = told
 from mcode.__main__ import main
 main()
 """
@@ -130,7 +139,7 @@ def _first_frame(runs: int, scratch: Path) -> list[Figure]:
             runs,
             lambda: _told(machine, BASE)[0],
             ours,
-            lambda: _until_prompt(machine, *arguments),
+            lambda: _told(machine, LINES, *arguments, screen="0")[0],
         )
     low, high, lines = (statistics.median(each) for each in (base, screen, plain))
     late = sorted(set(modules) & set(LATE))
@@ -141,11 +150,11 @@ def _first_frame(runs: int, scratch: Path) -> list[Figure]:
     ]
 
 
-def _told(machine: Machine, program: str, *arguments: str) -> tuple[float, list[str]]:
+def _told(machine: Machine, program: str, *arguments: str, screen: str = "1") -> tuple[float, list[str]]:
     """CPU seconds up to the first frame, as the child tells, and its modules."""
     told = machine.home / "told.json"
     told.unlink(missing_ok=True)
-    child: Any = pexpect.spawn(
+    child: Any = cast("Any", pexpect.spawn)(
         sys.executable,
         ["-c", program, *arguments],
         cwd=str(machine.project),
@@ -153,28 +162,20 @@ def _told(machine: Machine, program: str, *arguments: str) -> tuple[float, list[
             **machine.environment,
             "TERM": "xterm-256color",
             "LANG": "C.UTF-8",
-            "MCODE_SCREEN": "1",
+            "MCODE_SCREEN": screen,
             "TOLD": str(told),
         },
         dimensions=(30, 100),
     )
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        with suppress(pexpect.TIMEOUT):
+        with suppress(pexpect.TIMEOUT, pexpect.EOF):
             child.read_nonblocking(65536, 0.05)
         if told.exists() and told.stat().st_size:
-            time.sleep(0.05)
             break
     child.close(force=True)
     spent, modules = json.loads(told.read_text())
     return spent, modules
-
-
-def _until_prompt(machine: Machine, *arguments: str) -> float:
-    """CPU seconds of the line front end up to its prompt."""
-    with ScreenTerminal(machine, *arguments, MCODE_SCREEN="0") as terminal:
-        terminal.wait_for("\u203a")
-        return running_cpu(terminal.child.pid)
 
 
 def _rest(scratch: Path) -> list[Figure]:
