@@ -71,6 +71,8 @@ class Parts:
     """What is new of other sessions in this folder; asked at each turn."""
     prepare: Callable[[], Awaitable[None]]
     """Loads and tidies what must be ready before the first call."""
+    ready: Callable[[], Awaitable[None]]
+    """Waits, before a turn, for what the first request has to hold; returns at once ever after."""
     shutdown: Callable[[], Awaitable[None]]
     """Ends child processes and closes the endpoint and the journal."""
 
@@ -288,6 +290,7 @@ class Agent:
         for notice in self._parts.neighbours():
             self.events.emit(notice)
         try:
+            await self._parts.ready()
             mentioned = await self._read_mentioned(text, turn) if queued.typed else []
             notes = self._preamble()
             content = [{"type": "text", "text": part} for part in (*notes, *mentioned, text)]

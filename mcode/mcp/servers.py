@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -107,17 +107,20 @@ class Servers:
     async def settle(self, seconds: float) -> None:
         """Connect what is to be connected, and wait, so long at most, until no server is connecting any more."""
         self.start()
-        deadline = time.monotonic() + seconds
-        while any(status.state == "connecting" for status in self.statuses()):
-            self._changed.clear()
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return
-            try:
-                async with asyncio.timeout(left):
+        await self._wait_for(lambda: all(status.state != "connecting" for status in self.statuses()), seconds)
+
+    async def hold(self, seconds: float) -> None:
+        """Wait, so long at most, for servers whose tools belong into the first request and are not known yet."""
+        self.start()
+        held = [each for each in self._servers.values() if each.entry.always_load and each.is_unknown]
+        await self._wait_for(lambda: all(each.status().state != "connecting" for each in held), seconds)
+
+    async def _wait_for(self, condition: Callable[[], bool], seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not condition():
+                    self._changed.clear()
                     await self._changed.wait()
-            except TimeoutError:
-                return
 
     async def reconnect(self, name: str) -> str:
         """End the server's connection, if there is one, and connect anew; returns a sentence on how it went."""

@@ -40,6 +40,12 @@ class SchemaValidator:
         return validator
 
 
+def shape_fault(schema: JsonObject, value: JsonValue) -> str:
+    """What is wrong with a result under the schema that was promised for it; empty where it fits."""
+    error = next(iter(_load()(schema).iter_errors(value)), None)
+    return _describe(error) if error is not None else ""
+
+
 def _load() -> Any:
     from jsonschema import Draft202012Validator
 

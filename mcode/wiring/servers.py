@@ -10,6 +10,7 @@ from mcode.events import Notice, RequestStarted
 from mcode.mcp.resource_tools import ListMcpResources, ReadMcpResource
 from mcode.mcp.server import Surroundings
 from mcode.mcp.servers import Servers
+from mcode.pipeline.validate import shape_fault
 from mcode.tool import Tool
 from mcode.wiring.remote_servers import RemoteServers
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 AFTER_REQUEST = 0.3
 """Seconds after the first request went out at which unknown servers are connected: it has the processor first."""
+
+HOLD = 5.0
+"""Seconds that the first request waits for servers that are always loaded."""
 
 AFTER_START = 1.5
 """Seconds after a session began in a terminal, where the first request may be long in coming."""
@@ -49,6 +53,7 @@ def open_servers(bench: Workbench) -> Servers:
     )
     servers = Servers(bench.servers.entries, around)
     servers.load()
+    servers.check = shape_fault
     bench.server_trust.approved = servers.approve
     return servers
 
@@ -64,6 +69,9 @@ class SessionServers:
     output_limit: int = Tool.output_limit
     pipeline: Pipeline | None = None
     """Knows which calls the user has seen; set as soon as it is made."""
+    _begun: bool = False
+    """The first request went out."""
+    _held: bool = False
     _ends: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
 
     @classmethod
@@ -99,10 +107,19 @@ class SessionServers:
             self._ends.append(loop.call_later(AFTER_START, self.servers.start).cancel)
 
         def receive(event: Event) -> None:
-            if isinstance(event, RequestStarted):
+            if isinstance(event, RequestStarted) and not self._begun:
+                self._begun = True
                 self._ends.append(loop.call_later(AFTER_REQUEST, self.servers.start).cancel)
 
         self._ends.append(self.events.subscribe(receive))
+
+    async def ready(self) -> None:
+        """Hold the first request for servers that are always loaded and not yet known, a few seconds at most."""
+        if self._held:
+            return
+        self._held = True
+        if any(status.always_load and status.state == "connecting" for status in self.servers.statuses()):
+            await self.servers.hold(HOLD)
 
     def close(self) -> None:
         """Leave the servers to the next session."""

@@ -1,0 +1,172 @@
+"""Servers in whole sessions: their tools, their start, their changes, and what the user is asked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from mcode.events import ApprovalRequested
+from mcode.wiring.servers import HOLD
+from tests.mcp.live import HOSTILE
+from tests.stage import stage, turns, use
+
+ROOT = Path(__file__).parents[2]
+
+
+def configure(root: Path, **servers: dict[str, Any]) -> None:
+    """Entries of the user's, each the hostile server with `args` and what else is given."""
+    state = root / "home" / ".mcode"
+    state.mkdir(parents=True, exist_ok=True)
+    entries = {
+        name: {"command": sys.executable, **entry, "args": [str(HOSTILE), *entry["args"]]}
+        for name, entry in servers.items()
+    }
+    (state / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
+
+
+async def test_a_session_has_the_tools_from_the_cache_at_once_and_connects_on_first_use(
+    tmp_path: Path,
+) -> None:
+    configure(tmp_path, h={"args": ["none"]})
+    async with stage(tmp_path, turns("hello")) as first:
+        await first.bench.pool.settle(20)
+    async with stage(tmp_path, turns(use("mcp__h__add", a="2", b=3), "done")) as opened:
+        assert [status.state for status in opened.bench.pool.statuses()] == ["cached"]
+        assert opened.agent.catalog.find("mcp__h__echo") is not None
+        opened.answer("once")
+        await opened.say("add")
+        assert opened.result().text.startswith("5")
+        assert [status.state for status in opened.bench.pool.statuses()] == ["connected"]
+
+
+async def test_an_allow_rule_does_not_cover_a_definition_that_changed(tmp_path: Path) -> None:
+    state = tmp_path / "state.txt"
+    configure(tmp_path, h={"args": ["changing", str(state)]})
+    settings = {"permissions": {"allow": ["mcp__h__*"]}}
+    calls = turns(use("mcp__h__echo", "a", text="one"), "ok")
+    async with stage(tmp_path, calls, settings=settings) as opened:
+        await opened.bench.pool.settle(20)
+        await opened.say("go")
+        assert opened.result().text == "one"
+        assert not opened.of(ApprovalRequested)
+    state.write_text("It changed. new")
+    script = turns(
+        use("mcp__h__echo", "a", text="two"),
+        [use("mcp__h__echo", "b", text="three"), use("mcp__h__newcomer", "c")],
+        [use("mcp__h__echo", "d", text="four"), use("mcp__h__add", "e", a=1, b=1)],
+        "ok",
+    )
+    async with stage(tmp_path, script, settings=settings) as opened:
+        opened.answer("once")
+        await opened.say("go")
+        texts = [outcome.text for outcome in opened.outcomes]
+        assert "has changed its definition" in texts[0]
+        assert texts[1:] == ["three", "new here", "four", "2"]
+        asked = opened.of(ApprovalRequested)
+        assert [request.call.tool for request in asked] == ["mcp__h__echo", "mcp__h__newcomer"]
+        assert "has changed what echo is" in asked[0].reason
+        assert "It changed." in asked[0].preview.body
+
+
+async def test_without_anybody_to_ask_a_changed_tool_is_denied_and_dont_ask_says_why(tmp_path: Path) -> None:
+    state = tmp_path / "state.txt"
+    configure(tmp_path, h={"args": ["changing", str(state)]})
+    async with stage(tmp_path, turns("hello")) as opened:
+        await opened.bench.pool.settle(20)
+    state.write_text("new")
+    settings = {"permissions": {"allow": ["mcp__h"]}}
+    async with stage(tmp_path, turns(use("mcp__h__newcomer"), "ok"), settings=settings) as opened:
+        await opened.bench.pool.reconnect("h")
+        await opened.say("go")
+        assert "newcomer is new at the MCP server h" in opened.result().text
+
+
+async def test_a_failed_server_is_told_before_anybody_is_asked(tmp_path: Path) -> None:
+    configure(tmp_path, h={"args": ["none"]})
+    async with stage(tmp_path, turns("hello")) as opened:
+        await opened.bench.pool.settle(20)
+        server = opened.bench.pool.get("h")
+        assert server is not None
+        server.connection._fail("its disk is full", for_good=True)
+        await server.connection.stop()
+        server.connection.state = "failed"
+    async with stage(tmp_path, turns(use("mcp__h__echo", text="x"), "ok")) as opened:
+        server = opened.bench.pool.get("h")
+        assert server is not None
+        server.connection._fail("its disk is full", for_good=True)
+        opened.answer("once")
+        await opened.say("go")
+        assert not opened.of(ApprovalRequested)
+        assert "is not available: its disk is full. Nothing was done" in opened.result().text
+
+
+async def test_an_always_loaded_server_that_nothing_is_known_of_is_in_the_first_request(
+    tmp_path: Path,
+) -> None:
+    configure(tmp_path, h={"args": ["none"], "alwaysLoad": True})
+    async with stage(tmp_path, turns("hello")) as opened:
+        await opened.say("hi")
+        sent = [tool["name"] for tool in opened.client.requests[0]["tools"]]
+        assert "mcp__h__echo" in sent
+
+
+async def test_a_server_that_hangs_holds_up_only_who_has_to_wait_for_it(tmp_path: Path) -> None:
+    configure(tmp_path, h={"args": ["hang"]})
+    async with stage(tmp_path, turns("hello")) as opened:
+        began = time.monotonic()
+        await opened.say("hi")
+        assert time.monotonic() - began < HOLD - 1
+        assert opened.client.requests
+
+
+async def test_servers_outlive_a_session_and_serve_the_next(tmp_path: Path) -> None:
+    configure(tmp_path, h={"args": ["none"]})
+    async with stage(tmp_path, turns("hello", use("mcp__h__echo", text="again"), "ok")) as opened:
+        await opened.bench.pool.settle(20)
+        server = opened.bench.pool.get("h")
+        assert server is not None
+        task = server.connection._task
+        await opened.agent.close("clear")
+        after = await opened.bench.open_agent("clear")
+        await after.start("clear")
+        assert after.catalog.find("mcp__h__echo") is not None
+        assert server.connection._task is task
+        assert opened.bench.pool.statuses()[0].state == "connected"
+        await after.close("other")
+
+
+async def test_the_screen_of_results_knows_the_promised_shape(tmp_path: Path) -> None:
+    configure(tmp_path, h={"args": ["results"]})
+    async with stage(tmp_path, turns(use("mcp__h__misfit"), "ok")) as opened:
+        await opened.bench.pool.settle(20)
+        opened.answer("once")
+        await opened.say("go")
+        assert "n: expected number" in opened.result().text
+
+
+def test_no_library_of_the_protocol_is_loaded_for_a_request_that_needs_no_server(tmp_path: Path) -> None:
+    configure(tmp_path, h={"args": ["none"]})
+    program = f"""
+import asyncio, sys
+sys.path.insert(0, {str(ROOT)!r})
+from pathlib import Path
+from tests.stage import stage, turns
+
+async def main():
+    async with stage(Path({str(tmp_path)!r}), turns("hello")) as opened:
+        await opened.bench.pool.settle(20)
+    loaded = "mcp" in sys.modules
+    for name in [name for name in sys.modules if name.split(".")[0] in ("mcp", "mcp_types")]:
+        del sys.modules[name]
+    async with stage(Path({str(tmp_path)!r}), turns("hello")) as opened:
+        await opened.say("hi")
+        print(loaded, "mcp" in sys.modules, len(opened.client.requests))
+
+asyncio.run(main())
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["True", "False", "1"]
