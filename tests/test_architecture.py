@@ -50,6 +50,7 @@ SLOW: dict[str, str | tuple[str, ...] | None] = {
     "mcp_types": "mcode/mcp/",
     "tree_sitter": "mcode/permissions/",
     "tree_sitter_bash": "mcode/permissions/",
+    "turbohtml": "mcode/builtins/web_page.py",
 }
 """Slow libraries, and where they may be imported (beginnings of paths); None: in one file, whichever."""
 
