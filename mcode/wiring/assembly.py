@@ -237,6 +237,7 @@ class Assembly:
             notices=(*bench.notices(self._session.id, self._policy.problems), *self._opening),
             neighbours=lambda: bench.neighbours(self._session.id),
             prepare=self._prepare,
+            ready=self._servers.ready,
             shutdown=self._shut_down,
         )
         return Agent(parts, options.model or self._model_of_session() or endpoint.model)
