@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcode.mcp.headers import all_headers
 from mcode.mcp.http_guard import BODY_LIMIT, Guard, status_text
-from mcode.mcp.library import explain, innermost
+from mcode.mcp.library import explain, failures, innermost
 from mcode.mcp.server_facts import scrubber
 
 if TYPE_CHECKING:
@@ -59,13 +59,16 @@ class HttpTransport:
         headers = await all_headers(self.entry, self.start, self.environment)
         secret = frozenset(name.lower() for name in headers)
         self._guard = Guard(self.entry.url, secret, self._lose, events_only=self.entry.kind == "sse")
-        try:
-            server_reads, server_writes = await self._open(self._guard, headers)
-        except BaseException as error:
-            self._refused = self._guard.needs_sign_in
-            self.fault = SIGN_IN if self._refused else self.fault or scrubber(self.entry)(_in_words(error))
-            await self._stack.__aexit__(type(error), error, error.__traceback__)
-            raise
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                server_reads, server_writes = await self._open(stack, self._guard, headers)
+            except failures() as error:
+                self._refused = self._guard.needs_sign_in
+                self.fault = (
+                    SIGN_IN if self._refused else self.fault or scrubber(self.entry)(_in_words(error))
+                )
+                raise
+            self._stack = stack.pop_all()
         incoming, reading = anyio.create_memory_object_stream[Any](WAITING)
         writing, outgoing = anyio.create_memory_object_stream[Any](WAITING)
         self._streams = [incoming, outgoing]
@@ -85,7 +88,9 @@ class HttpTransport:
             stream.close()
         return await self._stack.__aexit__(kind, error, trace)
 
-    async def _open(self, guard: Guard, headers: dict[str, str]) -> tuple[Any, Any]:
+    async def _open(
+        self, stack: contextlib.AsyncExitStack, guard: Guard, headers: dict[str, str]
+    ) -> tuple[Any, Any]:
         import httpx2
         from mcp.client.sse import sse_client
         from mcp.client.streamable_http import streamable_http_client
@@ -100,11 +105,11 @@ class HttpTransport:
             return httpx2.AsyncClient(transport=transport, headers=headers, auth=auth)
 
         if self.entry.kind == "sse":
-            return await self._stack.enter_async_context(
+            return await stack.enter_async_context(
                 sse_client(self.entry.url, httpx_client_factory=make_client)
             )
-        client = await self._stack.enter_async_context(make_client())
-        return await self._stack.enter_async_context(
+        client = await stack.enter_async_context(make_client())
+        return await stack.enter_async_context(
             streamable_http_client(self.entry.url, http_client=client, max_sse_event_size=BODY_LIMIT)
         )
 
