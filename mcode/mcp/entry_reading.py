@@ -182,6 +182,10 @@ class _Reading:
     def _oauth(self) -> JsonObject | None:
         written = self._object("oauth")
         self._unknown(written, OAUTH, "oauth.")
+        if "authServerMetadataUrl" in written:
+            self._say(
+                "oauth.authServerMetadataUrl", "mcode finds this itself and ignores the field", "warning"
+            )
         port = written.get("callbackPort")
         if port is not None and not (is_number(port) and port in range(1, 65536)):
             self._say(

@@ -11,6 +11,7 @@ from mcode.mcp.connection import Connection
 from mcode.mcp.definitions import Catalogue, cut_bytes, read_definitions
 from mcode.mcp.limits import limits_of
 from mcode.mcp.pins import Pins
+from mcode.mcp.server_facts import scrubber
 from mcode.mcp.server_log import ServerLog
 from mcode.process_environment import MODEL_KEYS, child_environment
 from mcode.text import Kind, clean
@@ -78,10 +79,12 @@ class Server:
     log: ServerLog = field(init=False)
     _launched: Any = None
     """The transport of the present attempt."""
+    _scrub: Callable[[str], str] = field(init=False)
 
     def __post_init__(self) -> None:
         entry, around = self.entry, self.around
-        self.log = ServerLog(around.logs / "mcp" / f"{entry.name}.log", around.mask)
+        self._scrub = scrubber(entry)
+        self.log = ServerLog(around.logs / "mcp" / f"{entry.name}.log", self._mask)
         self.pins = Pins(around.state / "mcp-pins" / f"{entry.hash[:40]}.json")
         self.connection = Connection(
             entry.name,
@@ -97,6 +100,10 @@ class Server:
     @property
     def name(self) -> str:
         return self.entry.name
+
+    def _mask(self, text: str) -> str:
+        """The text without the secrets of the environment, and without those of the entry itself."""
+        return self.around.mask(self._scrub(text))
 
     @property
     def usable(self) -> bool:
@@ -131,7 +138,7 @@ class Server:
             state,
             len(self.definitions),
             line=self._line(),
-            error=clean(self.around.mask(error), Kind.LINE)[:500],
+            error=clean(self._mask(error), Kind.LINE)[:500],
             always_load=self.entry.always_load,
         )
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mcode.jsontext import JsonObject, JsonValue
+    from mcode.masking import Masker
     from mcode.mcp.entries import ServerEntry
 
 
@@ -69,16 +70,20 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 def scrubber(entry: ServerEntry) -> Callable[[str], str]:
     """Takes the entry's own secrets out of a text: its expanded address, and values that it holds or that it got."""
-    from mcode.masking import Masker  # many expressions to compile; only where something has failed
-
     written_url = str(entry.written.get("url", ""))
-    values = (*entry.env.values(), *entry.headers.values())
-    words = (word for value in values for word in (value, value.rpartition(" ")[2]))
-    masker = Masker({}, keys=tuple(words))
+    made: list[Masker] = []
+
+    def masker() -> Masker:
+        from mcode.masking import Masker  # many expressions to compile; only where there is a text to look at
+
+        values = (*entry.env.values(), *entry.headers.values())
+        words = (word for value in values for word in (value, value.rpartition(" ")[2]))
+        made.append(Masker({}, keys=tuple(words)))
+        return made[0]
 
     def scrub(text: str) -> str:
         if entry.url and entry.url != written_url:
             text = text.replace(entry.url, written_url)
-        return masker.mask(text)
+        return (made[0] if made else masker()).mask_keys(text)
 
     return scrub

@@ -181,10 +181,10 @@ class Faulty:
         if asked.method == "GET":
             return Answer(405)
         if asked.method == "DELETE":
-            return Answer(200)
+            return await self._hang(asked, writer) if self.fault == "no-farewell" else Answer(200)
         if self.fault == "every-denied":
             return await self._denied(asked, writer)
-        if self.fault and asked.rpc == "tools/call":
+        if self.fault not in ("", "no-farewell") and asked.rpc == "tools/call":
             return await getattr(self, f"_{self.fault.replace('-', '_')}")(asked, writer)
         return self._well(asked)
 

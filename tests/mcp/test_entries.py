@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcode.mcp.expansion import Expander, variables_of
+from mcode.mcp.server_facts import scrubber
 from tests.mcp.server_world import ServerWorld
 
 if TYPE_CHECKING:
@@ -230,3 +231,16 @@ def test_a_wrong_callback_port_is_left_out(world: ServerWorld) -> None:
     assert entry is not None
     assert entry.oauth == {"clientId": "me"}
     assert "expected a port" in said[0]
+
+
+def test_what_errors_say_has_none_of_the_entrys_secrets(world: ServerWorld) -> None:
+    key = "key-" + "0123456789"
+    world.environment = {"KEY": key}
+    entry, _ = world.one(
+        {"url": "https://x.example/${KEY}", "type": "http", "headers": {"Authorization": "Bearer ${KEY}"}}
+    )
+    assert entry is not None
+    said = scrubber(entry)(f"cannot reach {entry.url}; sent {key}; tail")
+    assert said.startswith("cannot reach https://x.example/${KEY}; sent ")
+    assert said.endswith("; tail")
+    assert key not in said
