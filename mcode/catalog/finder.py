@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from mcode.catalog.catalog import Catalog
     from mcode.catalog.entry import Entry, SearchResult
@@ -18,8 +19,15 @@ if TYPE_CHECKING:
 class Finder:
     """Searches the tools as they are at the moment of the search. Only its one thread touches the index."""
 
-    def __init__(self, catalog: Catalog, entry_of: Callable[[Tool], Entry], apart: frozenset[str]) -> None:
-        """`apart` names tools that are never found, such as the search itself."""
+    def __init__(
+        self,
+        catalog: Catalog,
+        entry_of: Callable[[Tool], Entry],
+        apart: frozenset[str],
+        vectors: Path | None = None,
+    ) -> None:
+        """`apart` names tools that are never found, such as the search itself. `vectors`: where meanings are kept."""
+        self._vectors = vectors
         self._catalog = catalog
         self._entry_of = entry_of
         self._apart = apart
@@ -48,10 +56,11 @@ class Finder:
     def _search(
         self, tools: tuple[Tool, ...], stale: set[str], query: str, k: int, server: str | None
     ) -> SearchResult:
+        from mcode.catalog.meaning import Meaning
         from mcode.catalog.search import ToolIndex
 
         if self._index is None:
-            self._index = ToolIndex()
+            self._index = ToolIndex(meaning=Meaning(self._vectors))
         if stale:
             entries: dict[str, list[Entry]] = {source: [] for source in stale}
             for tool in tools:

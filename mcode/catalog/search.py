@@ -92,7 +92,7 @@ class ToolIndex:
         if self._postings is None:
             pairs = [pair for pairs in self._servers.values() for pair in pairs]
             self._postings = Postings(pairs, self._weights.saturation)
-            if self._meaning is not None:
+            if self._meaning is not None and self._servers.keys() - {""}:
                 self._meaning.follow(self._postings.entries)
         return self._postings
 

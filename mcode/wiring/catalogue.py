@@ -64,7 +64,7 @@ class SessionCatalogue:
             catalog=catalog,
             placements=Placements(catalog, self._rules, definitions.tokens),
             seen=Seen(conversation),
-            finder=Finder(catalog, definitions.entry, APART),
+            finder=Finder(catalog, definitions.entry, APART, bench.places.state / "cache" / "vectors.db"),
             definitions=definitions,
             servers=NoServers(),
             permission=lambda tool: standing_permission(policy, tool),

@@ -1,0 +1,104 @@
+"""The meaning of queries and tools: found where no word agrees, kept on the disk, and never waited for."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+from typing_extensions import override
+
+from mcode.catalog import embedding
+from mcode.catalog.meaning import Meaning
+from mcode.catalog.search import Entry, ToolIndex
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PATIENCE = 120.0
+
+pytestmark = pytest.mark.skipif(
+    bool(embedding.missing()), reason=f"the extra `semantic` is not whole here: {embedding.missing()}"
+)
+
+
+def tool(name: str, description: str) -> Entry:
+    return Entry(name=f"mcp__office__{name}", server="office", description=description)
+
+
+SHELF = [
+    tool("weather", "Tell how warm it is and whether it rains at a place."),
+    tool("ledger", "Book a payment in the accounts."),
+    tool("rota", "Plan who works on which shift."),
+    tool("travel", "Reserve a seat on an aeroplane."),
+]
+
+
+def settled(cache: Path | None = None) -> tuple[ToolIndex, Meaning]:
+    meaning = Meaning(cache)
+    index = ToolIndex.build(SHELF, meaning=meaning)
+    assert meaning.settle(PATIENCE)
+    assert meaning.problem == ""
+    return index, meaning
+
+
+def test_a_tool_is_found_by_what_is_meant_where_no_word_agrees(tmp_path: Path) -> None:
+    index, _ = settled(tmp_path / "vectors.db")
+    assert index.search("get me a flight to Lisbon", 1).hits[0].name == "mcp__office__travel"
+    assert index.search("temperature outside", 1).hits[0].name == "mcp__office__weather"
+
+
+def test_until_the_vectors_are_there_words_alone_rank() -> None:
+    class Never(Meaning):
+        @override
+        def follow(self, entries: object) -> None:
+            del entries
+
+    plain, waiting = ToolIndex.build(SHELF), ToolIndex.build(SHELF, meaning=Never())
+    assert waiting.search("book a payment", 4) == plain.search("book a payment", 4)
+
+
+def test_vectors_are_kept_and_read_again_as_they_were(tmp_path: Path) -> None:
+    cache = tmp_path / "cache" / "vectors.db"
+    first, _ = settled(cache)
+    database = sqlite3.connect(cache)
+    assert database.execute("SELECT count(*) FROM vectors").fetchone() == (4,)
+    database.close()
+    again, _ = settled(cache)
+    query = "reserve a seat"
+    assert [hit.name for hit in first.search(query).hits] == [hit.name for hit in again.search(query).hits]
+
+
+def test_a_cache_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    cache = tmp_path / "vectors.db"
+    cache.write_text("not a database, and long enough to be looked at " * 100)
+    index, _ = settled(cache)
+    assert index.search("reserve a seat", 1).hits[0].name == "mcp__office__travel"
+    assert cache.read_text().startswith("not a database")
+
+
+def test_a_query_without_blanks_is_left_to_the_words() -> None:
+    _, meaning = settled()
+    assert meaning.nearness("查询天气", SHELF) is None
+
+
+def test_tools_that_come_later_are_worked_out_as_well(tmp_path: Path) -> None:
+    index, meaning = settled(tmp_path / "vectors.db")
+    index.replace_server(
+        "garden", [Entry("mcp__garden__water", "garden", description="Irrigate the plants.")]
+    )
+    index.search("anything", 1)
+    assert meaning.settle(PATIENCE)
+    assert index.search("give the flowers a drink", 1).hits[0].name == "mcp__garden__water"
+
+
+def test_a_model_that_is_not_the_known_one_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    package, name, _ = embedding._FILES["model"]
+    monkeypatch.setitem(embedding._FILES, "model", (package, name, "0" * 64))
+    with pytest.raises(embedding.EmbeddingError, match="not the file that mcode knows"):
+        embedding.Embedder()
+    meaning = Meaning()
+    index = ToolIndex.build(SHELF, meaning=meaning)
+    meaning.settle(PATIENCE)
+    assert "not the file" in meaning.problem
+    assert index.search("book a payment", 1).hits[0].name == "mcp__office__ledger"
