@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.config.settings import RuleText, Settings, Source
+from mcode.permissions.check import shell_call
 from mcode.permissions.decide import Policy
 from mcode.permissions.modes import Mode
-from mcode.permissions.check import shell_call
 from mcode.tool import Workspace
 
 if TYPE_CHECKING:
@@ -108,7 +108,13 @@ def _fill(folder: Path) -> None:
     (folder / "-dash-dir").mkdir()
     with tarfile.open(folder / "t.tar", "w") as archive:
         archive.add(folder / "a.txt", "a.txt")
-    commands = (("init", "-q"), ("add", "a.txt"), ("commit", "-qm", "one"), ("add", "src"), ("commit", "-qm", "two"))
+    commands = (
+        ("init", "-q"),
+        ("add", "a.txt"),
+        ("commit", "-qm", "one"),
+        ("add", "src"),
+        ("commit", "-qm", "two"),
+    )
     for command in commands:
         subprocess.run([*GIT, *command], cwd=folder, check=True, capture_output=True)
     for key in ("name", "email"):

@@ -15,7 +15,7 @@ from mcode.permissions.needs import Need, NeedKind, meets
 from mcode.permissions.programs import SHOWS_FILES, WRITES_ALL, WRITES_LAST, words_of
 from mcode.permissions.resolve import exists
 from mcode.permissions.shell import render
-from mcode.permissions.shell_places import Directories, Reading
+from mcode.permissions.shell_places import PATH_LIMIT, Directories, Reading
 from mcode.permissions.shell_rules import changes_the_shell, covers, only_exactly
 from mcode.permissions.shell_table import BUILTINS, Reads, is_listed, reads_of
 from mcode.permissions.specifiers import Commands, Files, Whole
@@ -148,6 +148,8 @@ class LineJudge:
         writes = program in WRITES_ALL or program in WRITES_LAST or program == "mv"
         if not writes and program not in SHOWS_FILES and not is_listed(program):
             return ""
+        if len(command.arguments) > PATH_LIMIT:
+            return f"it has more than {PATH_LIMIT} arguments, too many to look at each"
         for word in command.arguments:
             for text in dict.fromkeys((word.value, word.value.partition("=")[2])):
                 if not text or (text.startswith("-") and text == word.value):

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MATCH_LIMIT = 200
 """Files that a pattern may stand for; a command with a wider one is asked about."""
 
+PATH_LIMIT = 200
+"""Files that a command may name."""
+
 DIRECTORY_LIMIT = 8
 """Directories in which a command may run; a line with more is asked about."""
 
@@ -100,6 +103,8 @@ class Reading:
 
     def fault(self, reads: Reads, directories: Sequence[str], *, content: bool) -> str:
         """Why what a command reads is asked about; empty where it may be read. `content`: it shows more than names."""
+        if len(reads.paths) * len(directories) > PATH_LIMIT:
+            return f"it names more than {PATH_LIMIT} files, too many to look at each"
         for directory in directories:
             for path in reads.paths:
                 for place in self._places(path, directory):

@@ -37,11 +37,6 @@ def covers(pattern: CommandPattern, command: SimpleCommand) -> bool:
     return any(_covers(pattern, words) for words in unwrapped(command.words))
 
 
-def is_exact(pattern: CommandPattern) -> bool:
-    """True for a pattern without a wildcard: whoever wrote it has seen the whole command."""
-    return pattern.exact
-
-
 def only_exactly(command: SimpleCommand) -> bool:
     """True where no rule with a wildcard covers the command, since it runs what such a rule does not show."""
     return any(

@@ -24,6 +24,9 @@ _REDIRECT_OPERATORS = frozenset((">", ">>", "<", ">|", "&>", "&>>", ">&", "<&", 
 _GAP = re.compile(rb"(?:[ \t\n]|(?<=[ \t\n])\\\n(?=[ \t\n]))*")
 _DEPTH_LIMIT = 200
 
+UNIT_LIMIT = 1_000
+"""Words, operators and redirections of a line that is read."""
+
 _NAMES = {
     "command_substitution": "a command substitution",
     "process_substitution": "a process substitution",
@@ -78,6 +81,8 @@ def units_of(root: Node, source: bytes) -> list[Unit]:
     found: list[Unit] = []
     position, before = 0, ""
     for kind, node in _pieces(root, 0):
+        if len(found) > UNIT_LIMIT:
+            raise ComplexError(f"it has more than {UNIT_LIMIT} words and operators")
         start, end = node.start_byte, node.end_byte
         if start < position:
             raise ComplexError("its parts overlap")

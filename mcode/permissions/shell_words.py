@@ -12,7 +12,7 @@ _LITERAL = re.compile(r"[\w./:=@%+,^~-]+")
 _GLOB = re.compile(r"[A-Za-z0-9_./*?-]+")
 _HOME = re.compile(r"(?:^|[=:])~")
 _EXPANDS_IN_QUOTES = re.compile(r'[\\`$!"]')
-_COMMAND = re.compile(r"[A-Za-z0-9_./@%+,:-]+")
+_COMMAND = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@%+,:-]*")
 _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_./:=@%+,^-][A-Za-z0-9_./:=@%+,^~-]*", re.ASCII)
 _DOUBLE_QUOTED = re.compile(r"[^\\`$!\"]*")
 
