@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
+import stat
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -59,3 +62,23 @@ def project(directory: Path, **files: str) -> Path:
     for name, content in files.items():
         (root / name.replace("_", ".")).write_text(content)
     return root
+
+
+def hook_script(directory: Path, name: str, body: str) -> str:
+    """A hook that notes its input in `<name>.log` and then does `body` with it, in Python, as `given`."""
+    path = directory / f"{name}.py"
+    log = directory / f"{name}.log"
+    path.write_text(
+        "import json, sys\n"
+        "text = sys.stdin.read()\n"
+        "given = json.loads(text)\n"
+        f"open({str(log)!r}, 'a').write(json.dumps(given) + '\\n')\n"
+        f"{body}\n"
+    )
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return f"{sys.executable} -I -S {path}"
+
+
+def noted(directory: Path, name: str) -> list[dict[str, Any]]:
+    path = directory / f"{name}.log"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
-import stat
-import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import pytest
 
 from mcode.call import FailureKind, Status
-from mcode.events import ApprovalRequested, ApprovalResolved, HookRan, ToolFinished, ToolStarted
-from tests.run_code.sessions import project, result_of, session
+from mcode.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolStarted
+from tests.run_code.sessions import hook_script, noted, project, result_of, session
 from tests.run_code.workplace import until
 from tests.stage import use
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.stage import Stage
 
 ACCEPT = {"permissions": {"defaultMode": "acceptEdits"}}
 
@@ -141,26 +137,6 @@ async def test_three_noes_of_the_user_stop_the_program_and_a_rule_does_not(tmp_p
     async with session(tmp_path, code, settings={"permissions": {"deny": ["Bash(touch *)"]}}) as here:
         await here.say("go")
         assert result_of(here) == "ok: 5 calls, 5 denied\n\nthrough"
-
-
-def hook_script(directory: Path, name: str, body: str) -> str:
-    """A hook that notes its input in `<name>.log` and then does `body` with it, in Python, as `given`."""
-    path = directory / f"{name}.py"
-    log = directory / f"{name}.log"
-    path.write_text(
-        "import json, sys\n"
-        "text = sys.stdin.read()\n"
-        "given = json.loads(text)\n"
-        f"open({str(log)!r}, 'a').write(json.dumps(given) + '\\n')\n"
-        f"{body}\n"
-    )
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return f"{sys.executable} -I -S {path}"
-
-
-def noted(directory: Path, name: str) -> list[dict[str, Any]]:
-    path = directory / f"{name}.log"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 SAY = "print(json.dumps({'hookSpecificOutput': {'hookEventName': given['hook_event_name'], **%s}}))"
@@ -316,111 +292,3 @@ async def test_a_program_that_dies_half_way_says_what_has_happened(tmp_path: Pat
         assert "at line 2, column " in outcome.text
         assert 'Write {"file_path":"a.txt","content":"x"} (call 1, line 1): +1 -0' in outcome.text
         assert 'Read {"file_path":"missing.txt"} (call 2, line 2): tool_error' in outcome.text
-
-
-DIRECT: dict[str, dict[str, Any]] = {
-    "Read": {"file_path": "a.txt"},
-    "Write": {"file_path": "new.txt", "content": "text\n"},
-    "Edit": {"file_path": "a.txt", "old_string": "two", "new_string": "2"},
-    "Glob": {"pattern": "*.txt"},
-    "Grep": {"pattern": "two", "output_mode": "content"},
-    "Bash": {"command": "echo out; echo err >&2"},
-}
-
-EXPECTED_VALUES = {
-    "Read": {"text": "one\ntwo\n", "lines": 2, "total_lines": 2, "truncated": False},
-    "Write": {"added": 1, "removed": 0},
-    "Edit": {"added": 1, "removed": 1},
-    "Glob": ["a.txt"],
-    "Grep": [{"path": "a.txt", "line": 2, "text": "two"}],
-    "Bash": {"stdout": "out\n", "stderr": "err\n", "exit_code": 0, "timed_out": False},
-}
-
-
-@pytest.mark.parametrize("tool", DIRECT)
-async def test_one_road_a_direct_call_and_a_program_s_call_differ_in_nothing_but_the_parent(
-    tmp_path: Path, tool: str
-) -> None:
-    arguments = DIRECT[tool]
-    code = f"await tools.Read({{file_path: 'a.txt'}});\nreturn (await tools.{tool}({json.dumps(arguments)})).value"
-    traces: list[Any] = []
-    value: Any = None
-    for kind, replies in (
-        ("direct", [use("Read", "r0", file_path="a.txt"), use(tool, "toolu_direct", **arguments)]),
-        ("program", [code]),
-    ):
-        directory = tmp_path / "run"
-        directory.mkdir()
-        project(directory, a_txt="one\ntwo\n")
-        log = hook_script(directory, "hook", "")
-        hooks = [{"matcher": "*", "hooks": [{"type": "command", "command": log}]}]
-        settings = {"hooks": {"PreToolUse": hooks, "PostToolUse": hooks}}
-        async with session(directory, *replies, settings=settings) as here:
-            here.answer("once")
-            await here.say("go")
-            if kind == "program":
-                value = json.loads(result_of(here).partition("\n\n")[2])
-            traces.append(trace_of(here, tool, directory))
-        shutil.rmtree(directory)
-    assert traces[0] == traces[1]
-    expected = EXPECTED_VALUES[tool]
-    if isinstance(expected, dict):
-        assert {key: value[key] for key in expected} == expected
-    else:
-        assert value == expected
-
-
-def trace_of(here: Stage, tool: str, directory: Path) -> list[Any]:
-    """All that one tool's call left: events, hooks, questions, verdict, journal, undo and result, without ids."""
-    own = [event for event in here.of(ToolStarted) if event.call.tool == tool]
-    identifier = own[-1].call.id
-    outcome = next(each for each in here.outcomes if each.call.id == identifier)
-    asked = [event for event in here.of(ApprovalRequested) if event.call.id == identifier]
-    verdicts = [
-        json.loads(line) for line in (here.bench.places.logs / "verdicts.jsonl").read_text().splitlines()
-    ]
-    verdict = next(line for line in verdicts if line["call"] == identifier)
-    body: Any = [
-        [own[-1].preview, own[-1].source],
-        [(event.preview, event.reason, event.digest, event.directory, _shared(event)) for event in asked],
-        [(r["type"], r["body"]) for r in here.journal if r["body"].get("id") == identifier],
-        [given for given in noted(directory, "hook") if given["tool_use_id"] == identifier],
-        [event.outcome for event in here.of(HookRan) if event.call_id == identifier],
-        verdict,
-        [
-            (entry.path, entry.old, entry.new)
-            for entry in here.agent.session.undo.entries()
-            if entry.call_id == identifier
-        ],
-        [outcome.status, outcome.text, outcome.data, outcome.summary, outcome.diff, outcome.decision],
-    ]
-    text = json.dumps(body, default=str, sort_keys=True)
-    for given, neutral in (
-        (identifier, "ID"),
-        (str(directory), "DIRECTORY"),
-        (here.agent.session.id, "SESSION"),
-        ('"parent": "prog", ', ""),
-        ('"parent": null, ', ""),
-        ('"parent_tool_use_id": "prog", ', ""),
-        ('"program"', '"ORIGIN"'),
-        ('"model"', '"ORIGIN"'),
-    ):
-        text = text.replace(given, neutral)
-    return _without_times(json.loads(text))
-
-
-def _shared(event: ApprovalRequested) -> list[Any]:
-    """The choices of an approval; what only programs offer is left out."""
-    return [
-        (each.key, each.rule, each.destination)
-        for each in event.choices
-        if each.key not in {"program", "stop"}
-    ]
-
-
-def _without_times(value: Any) -> Any:
-    if isinstance(value, dict):
-        skipped = {"time", "duration_ms", "waited_ms", "duration", "ms"}
-        entries = cast("dict[str, Any]", value)
-        return {key: _without_times(item) for key, item in entries.items() if key not in skipped}
-    return [_without_times(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
