@@ -232,7 +232,9 @@ class TodoBlock(Block):
 
     @override
     def whole_text(self) -> str:
-        return "\n".join(f"[{todo.get('status')}] {clean(str(todo.get('content')))}" for todo in self.todos)
+        return "\n".join(
+            clean(f"[{todo.get('status')}] {todo.get('content')}", Kind.LINE) for todo in self.todos
+        )
 
 
 def _node_texts(node: CallNode) -> list[str]:

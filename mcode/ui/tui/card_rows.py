@@ -78,7 +78,7 @@ def _change_row(each: DiffRow, width: int) -> list[Row]:
         return [Row((Span("     ...", "dim"),))]
     style = {"+": "added", "-": "removed"}.get(each.sign, "")
     number = f"{'' if each.number is None else each.number:>6} "
-    text = each.text.expandtabs(4)[:4000]
+    text = each.text.replace("\n", " ").expandtabs(4)[:4000]  # a separator that is no line end in the file
     first, *more = break_cells([Span(text, style)], max(8, width - len(number) - 2))
     rows = [Row((Span(number, "dim"), Span(f"{each.sign} ", style), *first.spans), len(number))]
     margin = Span(" " * (len(number) + 2))
@@ -137,9 +137,10 @@ def _reason(node: CallNode, width: int, most: int) -> list[Row]:
 
 def _own_command(node: CallNode, card: Card) -> list[Row]:
     """The user's own shell line, its output, and how it ended."""
-    command = clean(str(node.call.arguments.get("command", ""))[:4000], Kind.DECISION).split("\n")
+    command = clean(str(node.call.arguments.get("command", ""))[:4000], Kind.DECISION)
+    lines = command.expandtabs(4).split("\n")
     rows: list[Row] = []
-    for index, line in enumerate(command):
+    for index, line in enumerate(lines):
         margin = (Span("! " if index == 0 else "  ", "user"),)
         rows += indented(wrap_spans([Span(line, "strong")], card.width - 2), margin, (Span("  "),))
     if node.status is None:
