@@ -105,7 +105,6 @@ async def _headless(options: Options) -> int:
 
 async def _interactive(options: Options) -> int:
     from mcode.ui.choice import wants_screen
-    from mcode.ui.line import prose
     from mcode.ui.line.choosing import ListChooser
     from mcode.ui.line.look import look_for
 
@@ -125,11 +124,6 @@ async def _interactive(options: Options) -> int:
             terminal=sys.stdin.isatty() and sys.stdout.isatty(),
         )
         run = (_screen if screen else _lines)(options, bench, agent, opening, look)
-        loop = asyncio.get_running_loop()
-        slow = [] if bench.endpoint.guide else [_load_sdk]
-        if not screen:
-            slow.insert(0, prose.preload)
-        loop.call_later(0.2, _preload, *slow)
         pruning = asyncio.create_task(bench.prune())
         try:
             return await run()
@@ -143,8 +137,11 @@ def _lines(
 ) -> Callable[[], Awaitable[int]]:
     """The line front end, ready to run."""
     from mcode.commands.standard import standard_registry
+    from mcode.ui.line import prose
     from mcode.ui.line.app import LineApp
 
+    slow = [prose.preload] if bench.endpoint.guide else [prose.preload, _load_sdk]
+    asyncio.get_running_loop().call_later(0.2, _preload, *slow)
     app = LineApp(
         agent,
         around=bench.surroundings(),
@@ -176,6 +173,8 @@ def _screen(
         remarks=_remarks(bench),
         first_message=options.prompt,
         theme=bench.settings.own.ui.theme,
+        servers=bench.pool,
+        drawn=lambda: None if bench.endpoint.guide else _preload(_load_sdk),
     )
     return app.run_to_end
 

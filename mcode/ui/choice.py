@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 _DUMB = frozenset({"", "dumb", "unknown"})
 
 SCREEN = "MCODE_SCREEN"
-"""Environment variable; `1` asks for the full screen, `0` for the line front end."""
+"""Environment variable; `0` asks for the line front end."""
 
 
 def wants_screen(environment: Mapping[str, str], *, plain: bool, terminal: bool) -> bool:
@@ -20,4 +20,4 @@ def wants_screen(environment: Mapping[str, str], *, plain: bool, terminal: bool)
     """
     if plain or not terminal or environment.get("TERM", "") in _DUMB:
         return False
-    return environment.get(SCREEN, "0") == "1"
+    return environment.get(SCREEN) != "0"

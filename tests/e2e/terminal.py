@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pexpect
 import pyte
@@ -53,7 +53,7 @@ class BinaryTerminal:
         )
         self.child.delaybeforesend = None
 
-    def __enter__(self) -> BinaryTerminal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -17,6 +17,7 @@ from mcode.ui.line.signals import callback_faults
 from mcode.ui.line.work import Work
 from mcode.ui.tui.answers import Answers
 from mcode.ui.tui.approval_panel import ApprovalPanel
+from mcode.ui.tui.background import default_theme
 from mcode.ui.tui.deciding import Deciding
 from mcode.ui.tui.document import Document
 from mcode.ui.tui.farewell import Farewell
@@ -25,6 +26,7 @@ from mcode.ui.tui.inspector import InspectorScreen
 from mcode.ui.tui.look import can_show_unicode, look_for
 from mcode.ui.tui.main_screen import MainScreen
 from mcode.ui.tui.notifier import Notifier
+from mcode.ui.tui.own_commands import with_own_commands
 from mcode.ui.tui.prompt_area import PromptArea
 from mcode.ui.tui.pump import EventPump
 from mcode.ui.tui.sending import Sending
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from mcode.events import Event
     from mcode.ui.line.look import Look as Manners
     from mcode.ui.tui.look import Look
+    from mcode.ui.tui.sessions import Servers
 
 
 class McodeApp(App[int], inherit_bindings=False):
@@ -67,21 +70,25 @@ class McodeApp(App[int], inherit_bindings=False):
         remarks: Sequence[str] = (),
         first_message: str | None = None,
         theme: str | None = None,
+        servers: Servers | None = None,
+        drawn: Callable[[], None] = lambda: None,
     ) -> None:
-        """`manners`: how long an approval waits for rest, bell, colour; `remarks` are lines for the first screen."""
+        """`manners`: how long an approval waits for rest, bell, colour; `remarks` are lines for the first screen;
+        `drawn` is called once the first frame is out."""
         super().__init__()
         self.around = around
-        self.registry = registry
+        self.registry = with_own_commands(registry, self)
         self.first_message = first_message
         self.unicode = can_show_unicode(environment) and manners.unicode
         self._manners = manners
+        self._drawn = drawn
         self.farewell = Farewell(self)
-        self.theme = theme if theme in self.available_themes else "ansi-dark"
+        self.theme = theme if theme in self.available_themes else default_theme(environment)
         self.look: Look = look_for(self.current_theme, unicode=self.unicode, colour=manners.color)
         self.work = Work(lambda text: self.say(text, "error"), self._give_up)
         self.facts = Facts(agent.model, agent.mode)
         self.pump = EventPump(self._show_events, stream_gap=0.2 if "SSH_CONNECTION" in environment else 0.1)
-        self.sessions = Sessions(self, agent, open_agent, source, remarks)
+        self.sessions = Sessions(self, agent, open_agent, source, remarks, servers)
         self.hands = Hands(self)
         self.history = HistoryFile(
             around.places.history_file,
@@ -92,12 +99,8 @@ class McodeApp(App[int], inherit_bindings=False):
         self.entered = self.history.load()
         self.completer = Completer(self.context, FileNames(lambda: self.agent.workspace.roots))
         self._make_widgets()
-        self.notifier = Notifier(
-            self._write_past_screen,
-            bell=manners.bell,
-            title=agent.settings.own.ui.title,
-            place=agent.workspace.start.name,
-        )
+        title, place = agent.settings.own.ui.title, agent.workspace.start.name
+        self.notifier = Notifier(self._write_past_screen, bell=manners.bell, title=title, place=place)
         self.answers = Answers(self)
         self.sending = Sending(
             self.context,
@@ -166,21 +169,20 @@ class McodeApp(App[int], inherit_bindings=False):
 
     def widgets(self) -> Iterable[Widget]:
         """The widgets of the main screen, from top to bottom."""
-        return (
-            self.transcript,
-            self.activity,
-            self.queue,
-            self.panel,
-            self.suggestions,
-            self.prompt,
-            self.status,
-        )
+        above = (self.transcript, self.activity, self.queue, self.panel)
+        return (*above, self.suggestions, self.prompt, self.status)
 
     def begin(self) -> None:
         """The main screen is there: open the session on it."""
         self.notifier.start()
         self.theme_changed_signal.subscribe(self, lambda _: self._change_look())
         self.sessions.begin()
+        self.call_after_refresh(self.first_frame_is_out)
+
+    def first_frame_is_out(self) -> None:
+        """From here on the session begins and what is slow is loaded."""
+        self.sessions.start()
+        self._drawn()
 
     def _show_events(self, batch: Sequence[Event]) -> None:
         for event in batch:
@@ -230,7 +232,7 @@ class McodeApp(App[int], inherit_bindings=False):
         return (
             isinstance(event, (events.Key, events.Paste))
             and not event.is_forwarded
-            and self.is_mounted
+            and self.is_running
             and self.screen is self.main
         )
 
@@ -244,13 +246,9 @@ class McodeApp(App[int], inherit_bindings=False):
         """Do what a key is bound to, from the focused widget up."""
         await self._check_bindings(key)
 
-    def on_app_focus(self) -> None:
-        """The terminal is looked at again."""
-        self.notifier.looking = True
-
-    def on_app_blur(self) -> None:
-        """The user looks elsewhere."""
-        self.notifier.looking = False
+    def watch_app_focus(self, focus: bool) -> None:
+        """The terminal is looked at, or the user looks elsewhere."""
+        self.notifier.looking = focus
 
     def leave(self) -> None:
         """Quit by a key: say how to go on, as /quit does."""
@@ -262,7 +260,7 @@ class McodeApp(App[int], inherit_bindings=False):
 
     def tell_inspector(self) -> None:
         """What waits has changed; an inspector that is open says so."""
-        if self.is_mounted and isinstance(self.screen, InspectorScreen):
+        if self.is_running and isinstance(self.screen, InspectorScreen):
             self.screen.draw_frame()
 
     def show_approval_whole(self) -> None:

@@ -38,6 +38,8 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
         case "model" if data.get("offered"):
             offered = [{"model": each} for each in data["offered"]]
             return TableInspector(front, MODEL, offered)
+        case "theme" if rows:
+            return TableInspector(front, THEME, rows)
         case "help" if rows and "summary" in rows[0]:
             return TableInspector(front, HELP, rows)
         case _:
@@ -151,6 +153,12 @@ MODEL = TableSpec(
     (Column("model", "model", width=80),),
     subtitle="what the endpoint offers; /model NAME takes any other",
     keys={"enter": RowKey("use", lambda row: f"/model {row['model']}", leaves=True)},
+)
+
+THEME = TableSpec(
+    "/theme",
+    (Column("theme", "theme"), Column("current", "", lambda value: "now" if value else "")),
+    keys={"enter": RowKey("use", lambda row: f"/theme {row['theme']}", leaves=True)},
 )
 
 HELP = TableSpec(

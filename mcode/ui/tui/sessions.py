@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from mcode.errors import McodeError
 from mcode.events import (
@@ -22,9 +22,20 @@ from mcode.ui.tui.greeting import early_lines, late_lines
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from mcode.catalog.servers import ServerStatus
     from mcode.commands.host import Conversation
     from mcode.events import Event
     from mcode.ui.tui.app import McodeApp
+
+
+class Servers(Protocol):
+    """The servers that bring tools, as the status line counts them."""
+
+    def statuses(self) -> tuple[ServerStatus, ...]: ...
+
+    def listen(self, callback: Callable[[str], None]) -> Callable[[], None]:
+        """Call back with a server's name when it has changed."""
+        ...
 
 
 class Sessions:
@@ -37,28 +48,38 @@ class Sessions:
         open_agent: Callable[[str, str | None], Awaitable[Conversation]],
         source: str,
         remarks: Sequence[str],
+        servers: Servers | None,
     ) -> None:
         self._front = front
         self.agent = agent
         self._open_agent = open_agent
         self._source = source
         self._remarks = remarks
+        self._servers = servers
         self._detach: Callable[[], None] = lambda: None
         self._draft: DraftFile | None = None
         self._closed = asyncio.Event()
 
     def servers(self) -> str:
-        """How many servers are connected, for the status line; empty where none is configured."""
-        return ""
+        """How many servers can be used, for the status line; empty where none is configured."""
+        statuses = self._servers.statuses() if self._servers is not None else ()
+        wanted = [each.state for each in statuses if each.state != "disabled"]
+        ready = sum(state in {"connected", "cached"} for state in wanted)
+        return f"mcp {ready}/{len(wanted)}" if wanted else ""
 
     def begin(self) -> None:
         """Show the session that mcode was started with."""
         front = self._front
         front.say("\n".join(early_lines(front.context(), self._remarks)), "command")
         self._attach(self.agent, replay=self._source != "startup")
-        front.work.begin(self._start(self.agent, self._source))
+        if self._servers is not None:
+            self._servers.listen(lambda _: front.status.refresh_facts())
         if front.first_message:
             front.sending.send(front.first_message)
+
+    def start(self) -> None:
+        """The first frame is out: now the session itself begins, and what it loads delays nobody's keys."""
+        self._front.work.begin(self._start(self.agent, self._source))
 
     def receive(self, event: Event) -> None:
         """Tell who looks elsewhere."""

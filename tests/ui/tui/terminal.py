@@ -49,7 +49,7 @@ class ScreenTerminal(BinaryTerminal):
             *arguments,
             columns=columns,
             rows=rows,
-            environment={"MCODE_SCREEN": "1", **environment},
+            environment=environment,
         )
 
     def choose(self, answer: str, title: str) -> None:

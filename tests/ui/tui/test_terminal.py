@@ -23,15 +23,13 @@ LATE = ("anthropic", "mcp", "pydantic", "httpx2", "quickjs", "tree_sitter")
 FIRST_FRAME = """
 import json, sys, os
 from mcode.ui.tui import app
-begin = app.McodeApp.begin
+drawn = app.McodeApp.first_frame_is_out
 def told(self):
-    begin(self)
-    def tell():
-        modules = sorted({name.split(".")[0] for name in sys.modules})
-        with open(os.environ["TOLD"], "w") as file:
-            json.dump(modules, file)
-    self.call_after_refresh(tell)
-app.McodeApp.begin = told
+    modules = sorted({name.split(".")[0] for name in sys.modules})
+    with open(os.environ["TOLD"], "w") as file:
+        json.dump(modules, file)
+    drawn(self)
+app.McodeApp.first_frame_is_out = told
 from mcode.__main__ import main
 main()
 """
@@ -54,7 +52,8 @@ def test_the_first_frame_needs_nothing_slow_and_takes_keys(machine: Machine) -> 
         terminal.child.send("typed at the first frame\r")
         terminal.wait_for("Hello yourself.")
         assert server.bodies[0]["messages"][0]["content"][-1]["text"] == "typed at the first frame"
-        assert not set(json.loads(told.read_text())) & set(LATE)
+        loaded = set(json.loads(told.read_text()))
+        assert not loaded & set(LATE)
         assert terminal.quit() == 0
 
 

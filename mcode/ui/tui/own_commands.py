@@ -1,0 +1,60 @@
+"""Commands that only make sense on the full screen: its theme, and copying from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.commands.registry import Arguments, Command, CommandResult, Registry
+from mcode.commands.tables import table
+from mcode.config.write import set_value
+from mcode.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcode.commands.host import CommandContext
+    from mcode.ui.tui.app import McodeApp
+
+
+def with_own_commands(registry: Registry, front: McodeApp) -> Registry:
+    """The commands of every front end, and those of this one before the last, which quits."""
+    *most, last = registry
+    return Registry((*most, _theme(front), _copy(front), last))
+
+
+def _theme(front: McodeApp) -> Command:
+    async def run(context: CommandContext, arguments: Arguments) -> CommandResult:
+        words = arguments.at_most(1, "/theme [name]")
+        known = sorted(front.available_themes)
+        if not words:
+            data = [{"theme": name, "current": name == front.theme} for name in known]
+            rows = [("*" if name == front.theme else "", name) for name in known]
+            return CommandResult("\n".join(("Themes", table(rows))), data)
+        if words[0] not in known:
+            raise UsageError(
+                f"There is no theme `{words[0]}`; it stays {front.theme}. The themes are {', '.join(known)}."
+            )
+        front.theme = words[0]
+        places = context.around.places
+        set_value(places.settings_file, ("mcode", "ui", "theme"), words[0], places=places)
+        return CommandResult(f"Theme: {words[0]}, kept in {places.settings_file}", {"theme": words[0]})
+
+    def names(context: CommandContext) -> Sequence[str]:
+        del context
+        return sorted(front.available_themes)
+
+    return Command("theme", "the colours of the screen", run, "[name]", complete=names)
+
+
+def _copy(front: McodeApp) -> Command:
+    async def run(context: CommandContext, arguments: Arguments) -> CommandResult:
+        del context
+        arguments.at_most(0, "/copy")
+        text = front.transcript.whole_text()
+        if not text.strip():
+            raise UsageError("There is nothing to copy yet.")
+        front.copy_to_clipboard(text)
+        told = f"Sent {len(text):,} characters of the last block to the terminal's clipboard."
+        return CommandResult(told, {"characters": len(text)})
+
+    return Command("copy", "send the last block to the terminal's clipboard", run)
