@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import importlib
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -171,19 +170,18 @@ async def test_m_10_a_server_that_takes_no_farewell_holds_up_the_end_for_a_secon
 
 async def test_a_flood_of_notifications_does_not_hold_up_the_loop(tmp_path: Path) -> None:
     async with serving(Faulty("flood")) as server, connected(transport_to(server.url, tmp_path)) as client:
-        longest = 0.0
+        turns = 0
 
         async def watch() -> None:
-            nonlocal longest
+            nonlocal turns
             while True:
-                before = time.monotonic()
                 await asyncio.sleep(0)
-                longest = max(longest, time.monotonic() - before)
+                turns += 1
 
         watching = asyncio.ensure_future(watch())
         assert json.loads(await call(client, a=1)) == {"a": 1}
         watching.cancel()
-        assert longest < 1.0
+        assert turns > 500, "others had their turn while two thousand notes came in"
 
 
 async def test_a_server_that_is_not_there_is_told_in_one_sentence(

@@ -6,7 +6,11 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from mcode.events import Notice
+from mcode.mcp import http_guard
+from mcode.mcp.connection import UnavailableError
 from tests.mcp.http_server import Faulty, serving
 from tests.mcp.oauth_server import OAuthServer, visit
 from tests.stage import stage
@@ -53,3 +57,25 @@ async def test_a_server_that_wants_a_sign_in_is_signed_in_at_from_the_session(
             await visit(oauth.authorize(shown[0].splitlines()[1]))
             assert await signing_in == ("You are signed in at remote. remote is connected and has 1 tools.")
             assert "no server called other" in await pool.sign_in("other")
+
+
+async def test_m_11_a_server_that_went_away_is_connected_again_after_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_guard, "TRIES_AGAIN", 0)
+    async with serving(Faulty()) as server:
+        user_servers(tmp_path, remote={"type": "http", "url": f"{server.url}/mcp"})
+        async with stage(tmp_path, QUIET) as opened:
+            pool = opened.bench.pool
+            await pool.settle(10)
+            kept = pool.get("remote")
+            assert kept is not None
+            await server.stop()
+            with pytest.raises(UnavailableError, match="cannot be reached"):
+                await kept.connection.request(lambda client: client.list_tools(cache_mode="refresh"))
+            while kept.status().state != "failed":
+                await asyncio.sleep(0.02)
+            assert kept.connection.restart_at is not None
+            await server.start()
+            while kept.status().state != "connected":
+                await asyncio.sleep(0.05)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.cli import parse
@@ -17,9 +19,9 @@ from tests.mcp.server_world import ServerWorld
 from tests.stage import Stage, stage
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mcode.mcp.entries import ServerEntry
+
+HOSTILE = Path(__file__).with_name("hostile_server.py")
 
 QUIET: dict[str, list[object]] = {"turns": []}
 
@@ -92,6 +94,17 @@ async def test_answers_are_stored_and_approved_servers_are_handed_on(tmp_path: P
         assert by_name["b"].disabled
         assert by_name["c"].needs_approval
         assert [entry.name for entry in later.bench.servers.asking] == ["c"]
+
+
+async def test_an_approved_server_is_started_in_the_same_session(tmp_path: Path) -> None:
+    name_servers(tmp_path, good={"command": sys.executable, "args": [str(HOSTILE), "none"]})
+    async with stage(tmp_path, QUIET, start=False) as opened:
+        question = await asked(opened)
+        assert [status.state for status in opened.bench.pool.statuses()] == ["needs approval"]
+        opened.agent.desk.answer(question.question_id, ((APPROVE,),))
+        await noticed(opened, "is approved")
+        await opened.bench.pool.settle(20)
+        assert [status.state for status in opened.bench.pool.statuses()] == ["connected"]
 
 
 async def test_w_03_a_changed_server_asks_again_and_shows_what_changed(tmp_path: Path) -> None:
