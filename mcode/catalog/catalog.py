@@ -16,7 +16,8 @@ class Catalog:
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool] = {}
-        self._spellings: dict[str, str] = {}
+        self._ordered: tuple[Tool, ...] | None = None
+        self._spellings: dict[str, str] | None = None
         self._listeners: list[Callable[[str], None]] = []
         self.version = 0
         """Grows with each change of the tools."""
@@ -28,8 +29,7 @@ class Catalog:
         if tool.name in self._tools:
             raise ValueError(f"there is already a tool called {tool.name}")
         self._tools[tool.name] = tool
-        self._spellings.setdefault(_plain(tool.name), tool.name)
-        self.version += 1
+        self._changed()
 
     def replace_server(self, server: str, tools: Sequence[Tool]) -> None:
         """
@@ -46,10 +46,7 @@ class Catalog:
                 raise ValueError(f"there is already a tool called {tool.name}")
             others[tool.name] = tool
         self._tools = others
-        self.version += 1
-        self._spellings = {}
-        for name in others:
-            self._spellings.setdefault(_plain(name), name)
+        self._changed()
         for listener in tuple(self._listeners):
             listener(server)
 
@@ -59,7 +56,9 @@ class Catalog:
         return lambda: self._listeners.remove(callback)
 
     def __iter__(self) -> Iterator[Tool]:
-        return iter(sorted(self._tools.values(), key=lambda tool: tool.name))
+        if self._ordered is None:
+            self._ordered = tuple(self._tools[name] for name in sorted(self._tools))
+        return iter(self._ordered)
 
     def __len__(self) -> int:
         return len(self._tools)
@@ -69,6 +68,10 @@ class Catalog:
         exact = self._tools.get(name)
         if exact is not None:
             return exact
+        if self._spellings is None:
+            self._spellings = {}
+            for known in self._tools:
+                self._spellings.setdefault(_plain(known), known)
         canonical = self._spellings.get(_plain(name))
         return self._tools[canonical] if canonical else None
 
@@ -78,6 +81,10 @@ class Catalog:
 
         by_plain = {_plain(known): known for known in self._tools}
         return tuple(by_plain[match] for match in get_close_matches(_plain(name), by_plain, count, 0.5))
+
+    def _changed(self) -> None:
+        self.version += 1
+        self._ordered = self._spellings = None
 
 
 def _plain(name: str) -> str:

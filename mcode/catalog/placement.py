@@ -89,6 +89,8 @@ def place(tools: Sequence[Tool], rules: PlacementRules, count: Callable[[Tool], 
 
 def pin_of(tool: Tool, pins: Mapping[str, Pin]) -> tuple[Pin, str]:
     """What the settings say of a tool, and the key that says it; `auto` and an empty key where nothing does."""
+    if not pins:
+        return "auto", ""
     keys = [tool.name]
     if tool.source != "core":
         keys += [tool.source, f"mcp__{tool.source}", f"mcp__{tool.source}__*"]

@@ -36,6 +36,7 @@ class Placements:
         self._count = count
         self._sent: _Sent | None = None
         self._decided: dict[str, Placed] = {}
+        self._groups: dict[Placement, tuple[Tool, ...]] = {}
         self._version = -1
 
     @property
@@ -54,16 +55,16 @@ class Placements:
 
     def resident(self) -> tuple[Tool, ...]:
         """The tools whose definitions the request holds from its beginning, in order of their names."""
-        wanted = (Placement.RESIDENT, Placement.TOP_LEVEL_ONLY)
-        return tuple(tool for tool, placed in self._all() if placed.placement in wanted)
+        both = (*self._group(Placement.RESIDENT), *self._group(Placement.TOP_LEVEL_ONLY))
+        return tuple(sorted(both, key=lambda tool: tool.name))
 
     def deferred(self) -> tuple[Tool, ...]:
-        """The tools that only a search brings in, in order of their names."""
-        return tuple(tool for tool, placed in self._all() if placed.placement is Placement.DEFERRED)
+        """The tools that only a search brings in, in order of their names; the same object until that changes."""
+        return self._group(Placement.DEFERRED)
 
     def program_only(self) -> tuple[Tool, ...]:
         """The tools that only programs call and whose signatures stand in run_code's description."""
-        return tuple(tool for tool, placed in self._all() if placed.placement is Placement.PROGRAM_ONLY)
+        return self._group(Placement.PROGRAM_ONLY)
 
     def freeze(self, tools: Iterable[str], program_only: Iterable[str] = ()) -> None:
         """A request with these definitions was sent, by this process or, before a resume, by another."""
@@ -79,12 +80,10 @@ class Placements:
         """Something beside the tools has changed that the rules speak of."""
         self._version = -1
 
-    def _all(self) -> Iterable[tuple[Tool, Placed]]:
-        table = self._table()
-        for tool in self._catalog:
-            placed = table[tool.name]
-            if not placed.hidden:
-                yield tool, placed
+    def _group(self, placement: Placement) -> tuple[Tool, ...]:
+        """The tools of one placement that are not hidden."""
+        self._table()
+        return self._groups.get(placement, ())
 
     def _table(self) -> dict[str, Placed]:
         if self._version != self._catalog.version:
@@ -92,14 +91,28 @@ class Placements:
             rules = self._rules()
             decided = place(tools, rules, self._count) if self._sent is None else self._as_sent(tools, rules)
             self._decided, self._version = decided, self._catalog.version
+            groups: dict[Placement, list[Tool]] = {}
+            for tool in tools:
+                placed = decided[tool.name]
+                if not placed.hidden:
+                    groups.setdefault(placed.placement, []).append(tool)
+            found = {placement: tuple(members) for placement, members in groups.items()}
+            for placement, before in self._groups.items():
+                if found.get(placement) == before:
+                    found[placement] = before
+            self._groups = found
         return self._decided
 
     def _as_sent(self, tools: tuple[Tool, ...], rules: PlacementRules) -> dict[str, Placed]:
         sent = self._sent or _Sent(frozenset(), frozenset())
         searchable = TOOL_SEARCH in sent.tools
+        direct = rules.programs != "first"
         placed: dict[str, Placed] = {}
         for tool in tools:
-            if tool.name in sent.tools:
+            before = self._decided.get(tool.name)
+            if before is not None and searchable and _stays_deferred(before, direct):
+                placed[tool.name] = before
+            elif tool.name in sent.tools:
                 where = (
                     Placement.TOP_LEVEL_ONLY
                     if tool.placement is Placement.TOP_LEVEL_ONLY
@@ -131,3 +144,7 @@ class Placements:
         """Why it was decided, where this process decided it."""
         before = self._decided.get(tool.name)
         return before.reason if before is not None else otherwise
+
+
+def _stays_deferred(placed: Placed, direct: bool) -> bool:
+    return placed.placement is Placement.DEFERRED and not placed.hidden and placed.direct is direct
