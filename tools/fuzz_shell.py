@@ -142,10 +142,11 @@ _PIECES = (
     ),
 )
 
+# One write for each command, so that those of a pipeline do not mix: a newline would end a write too early.
 _SHELL = r"""
 set -f
 exec 9>&1 >/dev/null 2>&1 </dev/null
-write_down__() { printf '%s\0' "$@" $'\1' >&9; }
+write_down__() { printf '%s\0' "${@//$'\n'/$'\3'}" $'\1' >&9; }
 for name in t u2 git ls echo cd pwd cat npm; do builtin eval "$name() { write_down__ $name \"\$@\"; }"; done
 f() { write_down__ f "$@"; return 1; }
 command_not_found_handle() { write_down__ "$@"; return 127; }
@@ -299,7 +300,7 @@ def _run_by_bash(lines: Sequence[str], directory: str) -> list[list[list[str]]]:
             commands.append(words)
             words = []
         else:
-            words.append(piece)
+            words.append(piece.replace("\3", "\n"))
     if len(found) != len(lines):
         raise RuntimeError(f"bash ended after {len(found)} of {len(lines)} lines: {ran.stderr[-300:]!r}")
     return found
