@@ -70,3 +70,37 @@ def test_what_would_lose_or_guess_is_left_to_the_schema_to_refuse(name: str, giv
 def test_good_arguments_come_back_as_the_same_object() -> None:
     arguments = {"count": 5, "label": "5", "names": ["x"], "ratio": 1.0}
     assert restore_types(arguments, SCHEMA)[0] is arguments
+
+
+FOREIGN: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "filter": {"$ref": "#/$defs/Filter"},
+        "filters": {"type": "array", "items": {"$ref": "#/$defs/Filter"}},
+        "loose": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+        "any": {"anyOf": [{"type": "integer"}, {}]},
+        "lost": {"$ref": "#/$defs/Nowhere"},
+        "round": {"$ref": "#/$defs/Round"},
+    },
+    "$defs": {
+        "Filter": {"type": "object", "properties": {"size": {"type": "integer"}}},
+        "Round": {"$ref": "#/$defs/Round"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"limit": "5"}, {"limit": 5}),
+        ({"limit": None}, {"limit": None}),
+        ({"filter": '{"size": "3"}'}, {"filter": {"size": 3}}),
+        ({"filters": [{"size": "3"}]}, {"filters": [{"size": 3}]}),
+        ({"loose": "5"}, {"loose": "5"}),
+        ({"any": "5"}, {"any": "5"}),
+        ({"lost": "5", "round": "5"}, {"lost": "5", "round": "5"}),
+    ],
+)
+def test_alternatives_and_references_of_foreign_schemas_are_followed(given: Any, expected: Any) -> None:
+    assert restore_types(given, FOREIGN)[0] == expected
