@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from mcode import __version__, jsontext
 from mcode.call import Status
+from mcode.catalog.call_tool import meant_block
 from mcode.events import (
     AssistantMessage,
     HookRan,
@@ -217,7 +218,8 @@ class HeadlessFrontEnd:
     def _stream(self, event: Event) -> None:
         match event:
             case AssistantMessage(message=message, parent=parent):
-                self._line({"type": "assistant", "message": message, "parent_tool_use_id": parent})
+                meant = {**message, "content": [meant_block(block) for block in message.get("content", ())]}
+                self._line({"type": "assistant", "message": meant, "parent_tool_use_id": parent})
             case ToolStarted(call=call):
                 self._show_inner(call)
             case ToolFinished(outcome=outcome):
