@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcode.call import FailureKind, Status
+from mcode.commands.host import CommandContext
+from mcode.commands.standard import standard_registry
 from mcode.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolStarted
+from mcode.model.usage import count_request
 from tests.run_code.sessions import hook_script, noted, project, result_of, session
 from tests.run_code.workplace import until
 from tests.stage import use
@@ -203,8 +206,10 @@ async def test_a_hook_that_ends_the_turn_ends_the_program_too(tmp_path: Path) ->
     async with session(
         tmp_path, "while (true) await tools.Read({file_path: 'a.txt'})", settings=settings
     ) as here:
-        await here.say("go")
+        finished = await here.say("go")
+        assert (finished.reason, finished.text) == ("stopped", "enough")
         assert result_of(here).startswith("failed (stopped_by_hook): 1 call")
+        assert len(here.client.requests) == 1
         assert len(noted(tmp_path, "stop")) == 1
 
 
@@ -292,3 +297,52 @@ async def test_a_program_that_dies_half_way_says_what_has_happened(tmp_path: Pat
         assert "at line 2, column " in outcome.text
         assert 'Write {"file_path":"a.txt","content":"x"} (call 1, line 1): +1 -0' in outcome.text
         assert 'Read {"file_path":"missing.txt"} (call 2, line 2): tool_error' in outcome.text
+
+
+async def test_11_r_05_a_deferred_tool_is_not_loaded_until_a_search_has_shown_it(tmp_path: Path) -> None:
+    project(tmp_path)
+    code = "const r = await tools.TaskStop({task_id: 'b1'});\nreturn r.error.kind + ': ' + r.error.message"
+    search = use("tool_search", "s", queries=["select:TaskStop"])
+    async with session(tmp_path, code, search, code) as here:
+        await here.say("go")
+        first, second = result_of(here), result_of(here, "prog2")
+        assert first.startswith(
+            "ok: 1 call, 1 failed\n\nnot_loaded: TaskStop is not loaded, and nothing was done."
+        )
+        assert "Its signature: TaskStop(a: {task_id: string" in first
+        assert "tool_error: " in second
+        made = [event.call.id for event in here.of(ToolStarted) if event.call.tool == "TaskStop"]
+        assert made == ["prog2_1"]
+
+
+async def test_what_a_program_wrote_is_undone_with_its_turn(tmp_path: Path) -> None:
+    root = project(tmp_path, a_txt="old\n")
+    code = (
+        "await tools.Read({file_path: 'a.txt'});\n"
+        "await tools.Edit({file_path: 'a.txt', old_string: 'old', new_string: 'new'});\n"
+        "await tools.Write({file_path: 'b.txt', content: 'b'});"
+    )
+    async with session(tmp_path, code, settings=ACCEPT, prefixes=1) as here:
+        await here.say("go")
+        assert (root / "a.txt").read_text() == "new\n"
+        registry = standard_registry()
+        context = CommandContext(here.agent, here.bench.surroundings(), registry)
+        undone = await registry.run("/rewind 1", context)
+        assert not undone.failed, undone.text
+        assert (root / "a.txt").read_text() == "old\n"
+        assert not (root / "b.txt").exists()
+
+
+async def test_first_requests_stay_small_in_every_mode(tmp_path: Path) -> None:
+    sizes: dict[str, int] = {}
+    for mode in ("beside", "first"):
+        directory = tmp_path / mode
+        directory.mkdir()
+        project(directory)
+        async with session(directory, settings={"mcode": {"programs": mode}}) as here:
+            await here.say("hello")
+            (body,) = here.client.requests
+            sizes[mode] = count_request(body).total
+            names = {tool["name"] for tool in body["tools"]}
+            assert {"run_code", "tool_search"} <= names
+    assert sizes["first"] <= sizes["beside"] <= 4_000, sizes
