@@ -12,6 +12,7 @@ from mcode import jsontext
 from mcode.commands.tables import plural, table, tokens
 from mcode.errors import UsageError
 from mcode.logs import open_log
+from mcode.mcp.library import loaded
 from mcode.mcp.server import Surroundings
 from mcode.mcp.servers import Servers
 from mcode.mcp.tokens import TokenFile
@@ -83,6 +84,7 @@ async def _test(desk: ServerDesk, entry: ServerEntry) -> JsonObject:
         remote=remote.transport,
     )
     servers = Servers([entry], around)
+    await loaded()
     began = time.monotonic()
     try:
         said = await servers.reconnect(entry.name)
