@@ -32,7 +32,16 @@ _FOCUSED = "in a moment; keys still go to your draft"
 _ARMED = (
     "1-{count} choose   Enter confirm   PgUp/PgDn scroll   Ctrl+O full screen   Esc back to prompt (waits)"
 )
+_ARMED_SHORT = "1-{count} choose  Enter confirm  Ctrl+O whole  Esc back"
+_PARKED_SHORT = "Tab reviews it; keys go to your draft"
 _FIRST = "(scroll to the end first)"
+
+_ROOMY = 28
+"""Rows of a screen that has room for every rule at once; on a smaller one the chosen answer shows its own."""
+
+_LEAST_BODY = 2
+_OTHERS = 6
+"""Rows that prompt, status and activity take at least."""
 
 
 class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
@@ -50,7 +59,7 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         background: transparent;
         &.focused { border: heavy $warning; }
         &.ascii { border: ascii $warning; }
-        &.ascii.focused { border: double $warning; }
+        &.ascii.focused { border: ascii $error; }
         RowsView { height: auto; }
         Static { height: auto; width: 100%; }
     }
@@ -155,7 +164,9 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         width = max(20, self.size.width or self.app_width - 4)
         lines = self._foot_lines(width)
         self._foot.update(Content("\n").join(lines))
-        room = max(1, int(self._height() * _SHARE) - len(lines) - 2)
+        height = self._height()
+        most = height - _OTHERS if height < _ROOMY else int(height * _SHARE)
+        room = max(_LEAST_BODY, min(int(height * _SHARE), most) - len(lines) - 2)
         if self.body.styles.max_height is None or self.body.styles.max_height.value != room:
             self.body.styles.max_height = room
 
@@ -170,13 +181,18 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         lines = [Content("")]
         if total > max(1, self.body.size.height) > 0:
             lines = [Content(f"lines {first}-{last} of {total}").stylize("dim")]
-        if self._state == "parked" and (width < 76 or self._height() < 24):
+        if self._state == "parked" and (width < 76 or self._height() < _ROOMY):
             lines += self._short_offers(width)
         else:
             for at, offer in enumerate(self._offers):
                 lines += self._offer_lines(at, offer, width)
-        hint = {"parked": _PARKED, "focused": _FOCUSED}.get(self._state)
-        hint = hint or _ARMED.format(count=len(self._offers))
+        long, short = {
+            "parked": (_PARKED, _PARKED_SHORT),
+            "focused": (_FOCUSED, _FOCUSED),
+        }.get(self._state, (_ARMED, _ARMED_SHORT))
+        count = len(self._offers)
+        hint = long.format(count=count)
+        hint = hint if cell_width(hint) <= width else short.format(count=count)
         return [*lines, *(Content(row).stylize("bold") for row in wrap_words(hint, width))]
 
     def _short_offers(self, width: int) -> list[Content]:
@@ -188,6 +204,8 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         closed = offer.to_the_end and not self._seen_all
         head = f"{'>' if chosen else ' '} {at + 1}  {offer.label}{f'   {_FIRST}' if closed else ''}"
         style = "bold reverse" if chosen else "dim" if closed else ""
+        if self._height() < _ROOMY and not chosen:
+            return [Content(row).stylize(style) for row in wrap_words(head, width, 5)]
         if offer.rule and cell_width(f"{head}   {offer.rule}") <= width:
             return [Content(f"{head}   {offer.rule}").stylize(style)]
         lines = [Content(row).stylize(style) for row in wrap_words(head, width, 5)]

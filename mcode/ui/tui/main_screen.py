@@ -48,6 +48,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     MainScreen {
         layers: base popup;
         background: transparent;
+        overflow: hidden;
         TranscriptView { height: 1fr; min-height: 0; }
         &.tiny TranscriptView { display: none; }
         &.tiny QueueStrip { display: none; }

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.binding import BindingType
-    from textual.events import Key, Paste
+    from textual.events import Key, Paste, Resize
 
     from mcode.ui.tui.prompt_actions import PromptActions
     from mcode.ui.tui.suggestions import Suggestions
 
 KEYS_HINT = "Enter send    Ctrl+J new line"
 PLACEHOLDER = "Ask for a change, or type / for commands, @ for files, ? for keys"
+SHORT_PLACEHOLDER = "Ask; / commands, @ files, ? keys"
 
 
 @dataclass(slots=True)
@@ -97,6 +98,11 @@ class PromptArea(TextArea, inherit_bindings=False):
     def at_rest(self) -> bool:
         """True where the prompt does nothing but hold the draft: no list, no search, no other question."""
         return self._stashed is None and self._query is None and not self._suggestions.open
+
+    def on_resize(self, event: Resize) -> None:
+        """A narrow prompt says less while it is empty."""
+        narrow = event.size.width < len(PLACEHOLDER) + 2
+        self.placeholder = Content(SHORT_PLACEHOLDER if narrow else PLACEHOLDER)
 
     def use_draft(self, text: str) -> None:
         """Put a text in place of the draft; a long one as a label."""
