@@ -68,6 +68,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """The block that `toggle` means."""
         self._painted: list[Strip] = []
         """What each row of the screen shows, before offsets for the mouse are put in."""
+        self._painting = False
         self._flush_due = False
         self._ticker: Timer | None = None
 
@@ -164,8 +165,19 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             return (
                 self._painted[y] if y < len(self._painted) else Strip.blank(self.size.width, self.rich_style)
             )
+        if self._painting:
+            return self._painted[y]
         block, row = self._viewport.places[y]
         return self._painted[y].apply_offsets(0, block << SHIFT | row)
+
+    @override
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Rows for painting. Offsets, which cost more than all else, are for the mouse alone: it asks row by row."""
+        self._painting = True
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._painting = False
 
     @override
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:

@@ -1,0 +1,68 @@
+"""The clipboard beside the terminal's own: by the system's program where there is one and the session is not remote."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LIMIT = 2.0
+"""Seconds that the program may take; it is ended then."""
+
+_PROGRAMS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+    ("", ("pbcopy",)),
+    ("", ("clip.exe",)),
+)
+"""Programs that take a text into the clipboard, with the variable that tells that their display is there."""
+
+
+def clipboard_program(environment: Mapping[str, str]) -> Sequence[str] | None:
+    """The program to use, or None: over ssh its clipboard would be that of the wrong machine."""
+    if any(name in environment for name in ("SSH_CONNECTION", "SSH_TTY")):
+        return None
+    for display, command in _PROGRAMS:
+        if (not display or environment.get(display)) and shutil.which(
+            command[0], path=environment.get("PATH")
+        ):
+            return command
+    return None
+
+
+async def copy_by_program(text: str, environment: Mapping[str, str]) -> str | None:
+    """Hand a text to the system's program; returns its name, or None where there is none or it failed.
+
+    The program may go on in the background, as those for X do, to serve the text.
+    """
+    command = clipboard_program(environment)
+    path = shutil.which(command[0], path=environment.get("PATH")) if command else None
+    if command is None or path is None:
+        return None
+    nothing = asyncio.subprocess.DEVNULL
+    try:
+        process = await asyncio.create_subprocess_exec(
+            path,
+            *command[1:],
+            stdin=asyncio.subprocess.PIPE,
+            stdout=nothing,
+            stderr=nothing,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+    try:
+        async with asyncio.timeout(LIMIT):
+            await process.communicate(text.encode("utf-8", "replace"))
+    except TimeoutError:
+        return None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return command[0] if process.returncode == 0 else None

@@ -1,0 +1,50 @@
+"""Copying by the system's program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.ui.tui.clipboard import clipboard_program, copy_by_program
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def program(directory: Path, name: str, body: str) -> None:
+    file = directory / name
+    file.write_text(f"#!/bin/sh\n{body}\n")
+    file.chmod(0o755)
+
+
+def machine(directory: Path) -> dict[str, str]:
+    return {"PATH": f"{directory}:/usr/bin:/bin", "HOME": str(directory), "WAYLAND_DISPLAY": "wayland-0"}
+
+
+async def test_a_text_is_handed_to_the_program(tmp_path: Path) -> None:
+    program(tmp_path, "wl-copy", 'cat > "$HOME/taken"')
+    assert await copy_by_program("für dich\n漢字", machine(tmp_path)) == "wl-copy"
+    assert (tmp_path / "taken").read_text("utf-8") == "für dich\n漢字"
+
+
+async def test_a_program_that_fails_has_copied_nothing(tmp_path: Path) -> None:
+    program(tmp_path, "wl-copy", "exit 1")
+    assert await copy_by_program("text", machine(tmp_path)) is None
+
+
+async def test_a_program_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcode.ui.tui.clipboard.LIMIT", 0.2)
+    program(tmp_path, "wl-copy", "exec sleep 60")
+    assert await copy_by_program("text", machine(tmp_path)) is None
+
+
+async def test_without_a_program_nothing_is_done(tmp_path: Path) -> None:
+    assert await copy_by_program("text", {"PATH": str(tmp_path)}) is None
+
+
+def test_over_ssh_the_clipboard_would_be_the_wrong_one(tmp_path: Path) -> None:
+    program(tmp_path, "wl-copy", "true")
+    assert clipboard_program(machine(tmp_path)) == ("wl-copy",)
+    assert clipboard_program({**machine(tmp_path), "SSH_TTY": "/dev/pts/1"}) is None
+    assert clipboard_program({"PATH": str(tmp_path)}) is None
