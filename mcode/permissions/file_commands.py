@@ -33,6 +33,9 @@ _SED_FLAGS = frozenset(
 )
 _ADDRESS = r"(?:\d+|\$|/[^/\\\n\[]*/)"
 _SED_BEGINNING = re.compile(rf"(?:{_ADDRESS}(?:,\+?{_ADDRESS})?)?")
+_MOVING = frozenset(("mv", "cp"))
+"""A link that is moved or copied may lead elsewhere than it did, and the next command of the line goes through it."""
+
 _RECURSIVE = frozenset(("-r", "-R", "-a", "-rp", "--recursive"))
 
 
@@ -56,7 +59,8 @@ def edits_workspace_only(
         return False
     if program == "cp" and not ground.takes_copies(rest, operands):
         return False
-    return all(ground.may_change(word) for word in operands)
+    may_move = program not in _MOVING or not any(map(ground.holds_links, operands))
+    return may_move and all(ground.may_change(word) for word in operands)
 
 
 def _operands_of_sed(words: list[str]) -> list[str]:
@@ -121,6 +125,26 @@ class _Ground:
             # Below an existing directory there may be links; a copy writes through them.
             return not any(exists(self.paths.locate(each, self.directory).resolved) for each in targets)
         return all(self.may_change(each) for each in targets)
+
+    def holds_links(self, word: str) -> bool:
+        """True where the operand is a symbolic link or has one in it, or is too large to tell."""
+        place = self.paths.locate(word, self.directory)
+        if place.resolved != place.spellings[0]:
+            return True
+        seen = 0
+        waiting = [place.resolved] if is_directory(place.resolved) else []
+        while waiting:
+            try:
+                with os.scandir(waiting.pop()) as entries:
+                    for entry in entries:
+                        seen += 1
+                        if seen > ENTRY_LIMIT or entry.is_symlink():
+                            return True
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+            except OSError:
+                return True
+        return False
 
     def _content_is_free(self, place: Place) -> bool:
         """True where nothing protected lies in the directory, as far as that can be seen in a moment."""

@@ -48,7 +48,7 @@ class Directories:
     """The directories in which the next command of a line may run."""
 
     def __init__(self, current: str) -> None:
-        self._before = self._now = (current,)
+        self._chain = self._before = self._now = (current,)
         self.unknown = ""
         """Why it cannot be told where the next command runs; empty where it can."""
 
@@ -57,9 +57,15 @@ class Directories:
         return self._now
 
     def pass_operator(self, operator: str) -> None:
-        """Take note of what stands before the next command: only behind `&&` is it sure that the last one worked."""
-        if operator not in ("&&", "|"):
-            self._before = self._now = tuple(dict.fromkeys((*self._before, *self._now)))
+        """Take note of what stands before the next command.
+
+        Only behind `&&` is it sure that a `cd` has worked; what stands before a `|` changes nothing for the rest.
+        """
+        if operator == "|":
+            self._now = _together(self._before, self._now)
+        elif operator != "&&":
+            self._chain = self._now = _together(self._chain, self._now)
+        self._before = self._now
         if len(self._now) > DIRECTORY_LIMIT:
             self.unknown = f"the line may be in more than {DIRECTORY_LIMIT} directories"
 
@@ -82,9 +88,14 @@ class Directories:
             if place.resolved != place.spellings[0]:
                 return f"`cd {words[0].text}` passes a link to {place.resolved}"
             found.append(place.resolved)
-        joined = (*self._now, *found) if command.operator == "|" else tuple(found)
-        self._now = tuple(dict.fromkeys(joined))
+        # Behind `||` it may not run at all, behind `|` it runs in a shell of its own.
+        elsewhere = self._now if command.operator in ("|", "||") else ()
+        self._now = _together(elsewhere, found)
         return ""
+
+
+def _together(*groups: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each for group in groups for each in group))
 
 
 class Reading:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from mcode.permissions import shell_places
 from mcode.permissions.check import shell_call
 from mcode.permissions.modes import Mode
 from mcode.permissions.verdict import Behavior
@@ -146,6 +148,67 @@ def test_p_07_what_a_pattern_stands_for_is_looked_at(house: House) -> None:
     assert judged(house, "cat docs/*.md").behavior is Behavior.ALLOW
     (house.start / "docs/1.md").symlink_to("/etc/hostname")
     assert "outside" in judged(house, "cat docs/*.md").reason
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cd a | cat ../x",
+        "ls || cd a && cat ../x",
+        "ls | cd a && cat ../x",
+        "cd a; cat ../x",
+        "cd a || cat ../x",
+        "cd a && ls || cat ../x",
+        "cd a && ls; cat ../x",
+        "cd a && cat ../../x",
+        "cd a && cd .. && cat ../x",
+        "cd a && cd ../.. && ls",
+        "cd nowhere; cat ../x",
+        "builtin cd /etc; cat passwd",
+        "command cd a; cat ../x",
+    ],
+)
+def test_f_05_a_path_is_seen_from_every_directory_that_the_line_may_be_in(house: House, line: str) -> None:
+    rules = ("allow Bash(cd *)", "allow Bash(builtin *)")
+    assert judged(house, line).behavior is Behavior.ASK
+    assert judged(house, line, *rules).behavior is Behavior.ASK
+    assert judged(house, "cd a && cat ../x || ls").behavior is Behavior.ALLOW
+    assert judged(house, "cd a && ls | cat ../x").behavior is Behavior.ALLOW
+
+
+def test_accept_edits_does_not_move_or_copy_links_which_the_rest_of_the_line_may_go_through(
+    house: House,
+) -> None:
+    (house.start / "a/out").symlink_to(house.home)
+    (house.start / "docs/up").symlink_to("../src")
+    for line in ("mv a new && cat new/out/x", "cp -a a new && touch new/out/x", "mv docs/up . && touch up/x"):
+        assert judged(house, line, mode=Mode.ACCEPT_EDITS).behavior is Behavior.ASK, line
+    assert judged(house, "mv src new && touch new/x", mode=Mode.ACCEPT_EDITS).behavior is Behavior.ALLOW
+
+
+def test_f_06_a_search_below_a_directory_survives_whatever_lies_in_it(house: House) -> None:
+    odd = house.start / "odd"
+    (odd / "closed").mkdir(parents=True)
+    (odd / "closed").chmod(0)
+    (odd / "loop").symlink_to("loop")
+    (odd / "out").symlink_to("/etc")
+    os.mkfifo(odd / "pipe")
+    (Path(os.fsdecode(os.fsencode(odd) + b"/\xff"))).touch()
+    verdict = judged(house, "grep -rn x odd")
+    (odd / "closed").chmod(0o700)
+    assert (verdict.behavior, verdict.run_as) == (Behavior.ALLOW, "grep -rn x odd")
+
+
+def test_f_06_a_search_in_more_files_than_are_looked_at_leaves_secrets_out_by_their_patterns(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell_places, "WALK_LIMIT", 3)
+    for number in range(5):
+        (house.start / f"docs/{number}.md").touch()
+    run_as = judged(house, "grep -rn x .").run_as or ""
+    assert "'--exclude=.[eE][nN][vV]*'" in run_as
+    assert run_as.endswith("-rn x .")
+    assert judged(house, "grep -rn x .", "deny Read(*.key)").behavior is Behavior.ASK
 
 
 def test_k_04_a_search_below_a_directory_leaves_files_of_secrets_out_and_says_so(house: House) -> None:

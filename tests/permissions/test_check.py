@@ -1,0 +1,66 @@
+"""`mcode permissions check`, and the same words in `/permissions explain`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.permissions.conftest import House
+
+
+def check(directory: Path, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the subcommand in a folder with a home of its own."""
+    environment = {
+        "HOME": str(directory / "h"),
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": ":".join(filter(None, sys.path)),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "mcode", "permissions", "check", *arguments],
+        cwd=directory / "w",
+        env=environment,
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_line_is_judged_part_by_part_and_nothing_runs(house: House) -> None:
+    (house.home / ".mcode").mkdir(exist_ok=True)
+    rules = {"permissions": {"allow": ["Bash(npm *)"], "deny": ["Bash(curl *)"]}}
+    (house.home / ".mcode/settings.json").write_text(json.dumps(rules))
+    ran = check(house.root, "--json", "--", "ls && npm test; touch PWN")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(ran.stdout)
+    assert (found["decision"], found["runs_as"]) == ("ask", None)
+    assert [part["allowed"] for part in found["parts"]] == [True, True, False]
+    assert found["parts"][1]["rule"] == "Bash(npm *)"
+    assert found["could_be_remembered"][0] == ["Bash(touch PWN)"]
+    assert not (house.start / "PWN").exists()
+    ran = check(house.root, "--stdin", "--json", given="ls\ncurl x\n\necho $(date)\n")
+    decisions = [json.loads(line)["decision"] for line in ran.stdout.splitlines()]
+    assert decisions == ["allow", "deny", "ask"]
+    ran = check(house.root, "--mode", "plan", "--", "touch", "a b")
+    assert ran.stdout.startswith("is denied: touch 'a b'")
+    assert "Nothing was run" in ran.stdout
+
+
+def test_wrong_use_is_said_in_one_line(house: House) -> None:
+    for arguments in ((), ("--stdin", "--", "ls"), ("--mode", "wild", "--", "ls"), ("--what",)):
+        ran = check(house.root, *arguments)
+        assert ran.returncode == 2
+        assert "Nothing was judged" in ran.stderr
+        assert ran.stdout == ""
+
+
+def test_an_explanation_shows_each_part_and_the_line_that_would_run(house: House) -> None:
+    text = house.policy("allow Bash(npm *)").explain(*house.call("Bash(ls  && npm ci)"))
+    assert "ok   ls  (reads in the workspace)" in text
+    assert "ok   npm ci  (allowed by the rule `Bash(npm *)`" in text
+    assert "would run as: ls && npm ci" in text
