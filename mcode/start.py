@@ -161,7 +161,12 @@ def _screen(
     """The full screen, ready to run."""
     from mcode.commands.standard import standard_registry
     from mcode.ui.tui.app import McodeApp
+    from mcode.ui.tui.background import default_theme
+    from mcode.ui.tui.terminal_query import Background, ask_background, may_ask
 
+    theme, background = bench.settings.own.ui.theme, Background(None)
+    if theme is None and may_ask(bench.environment):
+        background = ask_background(sys.stdin.fileno(), sys.stdout.fileno())
     app = McodeApp(
         agent,
         around=bench.surroundings(),
@@ -172,7 +177,8 @@ def _screen(
         source=opening.source,
         remarks=_remarks(bench),
         first_message=options.prompt,
-        theme=bench.settings.own.ui.theme,
+        theme=theme or default_theme(bench.environment, background.dark),
+        typed=background.typed,
         servers=bench.pool,
         drawn=lambda: None if bench.endpoint.guide else _preload(_load_sdk),
     )

@@ -18,6 +18,7 @@ from mcode.ui.line.work import Work
 from mcode.ui.tui.answers import Answers
 from mcode.ui.tui.approval_panel import ApprovalPanel
 from mcode.ui.tui.background import default_theme
+from mcode.ui.tui.clipboard import copy_by_program
 from mcode.ui.tui.deciding import Deciding
 from mcode.ui.tui.document import Document
 from mcode.ui.tui.farewell import Farewell
@@ -70,11 +71,12 @@ class McodeApp(App[int], inherit_bindings=False):
         remarks: Sequence[str] = (),
         first_message: str | None = None,
         theme: str | None = None,
+        typed: str = "",
         servers: Servers | None = None,
         drawn: Callable[[], None] = lambda: None,
     ) -> None:
         """`manners`: how long an approval waits for rest, bell, colour; `remarks` are lines for the first screen;
-        `drawn` is called once the first frame is out."""
+        `typed`: what was typed before there was a prompt; `drawn` is called once the first frame is out."""
         super().__init__()
         self.around = around
         self.registry = with_own_commands(registry, self)
@@ -82,20 +84,18 @@ class McodeApp(App[int], inherit_bindings=False):
         self.unicode = can_show_unicode(environment) and manners.unicode
         self._manners = manners
         self._drawn = drawn
+        self.typed_before = typed
         self.farewell = Farewell(self)
-        self.theme = theme if theme in self.available_themes else default_theme(environment)
+        self._environment = environment
+        self.theme = theme if theme in self.available_themes else default_theme(environment, dark=None)
         self.look: Look = look_for(self.current_theme, unicode=self.unicode, colour=manners.color)
         self.work = Work(lambda text: self.say(text, "error"), self._give_up)
         self.facts = Facts(agent.model, agent.mode)
         self.pump = EventPump(self._show_events, stream_gap=0.2 if "SSH_CONNECTION" in environment else 0.1)
         self.sessions = Sessions(self, agent, open_agent, source, remarks, servers)
         self.hands = Hands(self)
-        self.history = HistoryFile(
-            around.places.history_file,
-            agent.workspace.start,
-            around.masker,
-            lambda text: self.say(text, "warning"),
-        )
+        kept, start = around.places.history_file, agent.workspace.start
+        self.history = HistoryFile(kept, start, around.masker, lambda text: self.say(text, "warning"))
         self.entered = self.history.load()
         self.completer = Completer(self.context, FileNames(lambda: self.agent.workspace.roots))
         self._make_widgets()
@@ -268,10 +268,11 @@ class McodeApp(App[int], inherit_bindings=False):
         self.answers.approval(self.deciding)
 
     def copy(self, text: str) -> None:
-        """Send a text to the terminal's clipboard."""
+        """Send a text to the clipboard: the terminal's, and by the system's program where there is one."""
         self.copy_to_clipboard(text)
+        self.work.begin(copy_by_program(text, self._environment))
         self.main.clear_selection()
-        self.status.hint("copied: sent to the terminal's clipboard (Shift+drag selects past mcode)")
+        self.status.hint("copied: sent to the clipboard (Shift+drag selects past mcode)")
 
     def _change_look(self) -> None:
         self.look = look_for(self.current_theme, unicode=self.unicode, colour=self._manners.color)

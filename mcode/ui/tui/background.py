@@ -13,7 +13,8 @@ _LIGHT_COLOURS = frozenset({"7", "11", "14", "15"})
 """Numbers of the sixteen colours that are light as a background."""
 
 
-def default_theme(environment: Mapping[str, str]) -> str:
-    """By what the terminal tells in COLORFGBG (`foreground;background`), else dark."""
+def default_theme(environment: Mapping[str, str], dark: bool | None) -> str:
+    """By what the terminal answered (`dark`), else by what it tells in COLORFGBG, else dark."""
     _, _, background = environment.get("COLORFGBG", "").rpartition(";")
-    return LIGHT if background in _LIGHT_COLOURS else DARK
+    light = background in _LIGHT_COLOURS if dark is None else not dark
+    return LIGHT if light else DARK

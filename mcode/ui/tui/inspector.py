@@ -37,7 +37,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         .note { height: auto; padding: 0 1; width: 100%; }
         .body { height: 1fr; }
         RowsView { height: 1fr; padding: 0 1; }
-        Input { border: solid $primary; background: transparent; }
+        Input { border: solid $primary; background: transparent; &:focus { border: solid $accent; } }
         DataTable {
             height: 1fr;
             background: transparent;

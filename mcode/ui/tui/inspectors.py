@@ -29,6 +29,10 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
             return TableInspector(
                 front, PERMISSIONS, rows_of(data["rules"]), f"Permission mode: {data['mode']}"
             )
+        case "mcp" if rows and "state" in rows[0]:
+            return TableInspector(front, MCP, rows)
+        case "programs" if data.get("programs"):
+            return TableInspector(front, PROGRAMS, rows_of(data["programs"]), _last_line(result.text))
         case "hooks" if data.get("hooks"):
             return TableInspector(front, HOOKS, rows_of(data["hooks"]))
         case "resume" if rows and "first_prompt" in rows[0]:
@@ -81,12 +85,13 @@ TOOLS = TableSpec(
     subtitle="what the model can see, and what it costs",
     state="state",
     box="search as the model would; loads nothing",
-    box_command="/tools",
+    box_command="/tools search",
     keys={
-        "enter": RowKey("details", _whole),
+        "enter": RowKey("details", lambda row: f"/tools why {row['name']}"),
         "w": RowKey("why", lambda row: f"/tools why {row['name']}"),
-        "l": RowKey("load now", lambda row: f"/tools load {row['name']}"),
-        "p": RowKey("permission", lambda row: f"/permissions explain {row['name']} {{}}"),
+        "l": RowKey("load now", lambda row: f"/tools load {row['name']}", changes=True),
+        "p": RowKey("pin", lambda row: f"/tools pin {row['name']}", changes=True),
+        "h": RowKey("hide", lambda row: f"/tools hide {row['name']}", changes=True),
     },
 )
 
@@ -104,6 +109,41 @@ PERMISSIONS = TableSpec(
     box="test a call, such as Bash(git push) or Read(notes.txt)",
     box_command="/permissions explain",
     keys={"enter": RowKey("details", _whole)},
+)
+
+MCP = TableSpec(
+    "/mcp",
+    (
+        Column("name", "server", width=30),
+        Column("state", "state"),
+        Column("resident", "resident", right=True),
+        Column("deferred", "deferred", right=True),
+        Column("tokens", "tokens", lambda value: tokens(int(value)), right=True),
+        Column("error", "last error", width=60),
+    ),
+    subtitle="servers that bring tools",
+    state="state",
+    keys={
+        "enter": RowKey("details", lambda row: f"/mcp {row['name']}"),
+        "r": RowKey("reconnect", lambda row: f"/mcp reconnect {row['name']}", changes=True),
+        "i": RowKey("sign in", lambda row: f"/mcp sign-in {row['name']}", changes=True),
+        "l": RowKey("log", lambda row: f"/mcp log {row['name']}"),
+    },
+)
+
+PROGRAMS = TableSpec(
+    "/programs",
+    (
+        Column("number", "#", right=True),
+        Column("title", "program", width=50),
+        Column("status", "ended"),
+        Column("calls", "calls", right=True),
+        Column("wall_ms", "ms", right=True),
+        Column("kept_out", "kept out", right=True),
+    ),
+    subtitle="what the model's programs did, and what they kept out of the context",
+    state="status",
+    keys={"enter": RowKey("look into", lambda row: f"/programs {row['number']}")},
 )
 
 HOOKS = TableSpec(

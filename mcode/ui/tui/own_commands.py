@@ -53,8 +53,8 @@ def _copy(front: McodeApp) -> Command:
         text = front.transcript.whole_text()
         if not text.strip():
             raise UsageError("There is nothing to copy yet.")
-        front.copy_to_clipboard(text)
-        told = f"Sent {len(text):,} characters of the last block to the terminal's clipboard."
+        front.copy(text)
+        told = f"Sent {len(text):,} characters of the last block to the clipboard."
         return CommandResult(told, {"characters": len(text)})
 
-    return Command("copy", "send the last block to the terminal's clipboard", run)
+    return Command("copy", "send the last block to the clipboard", run)

@@ -74,6 +74,8 @@ class Sessions:
         self._attach(self.agent, replay=self._source != "startup")
         if self._servers is not None:
             self._servers.listen(lambda _: front.status.refresh_facts())
+        if front.typed_before:
+            front.prompt.insert(front.typed_before)
         if front.first_message:
             front.sending.send(front.first_message)
 

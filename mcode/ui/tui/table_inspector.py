@@ -49,6 +49,8 @@ class RowKey:
     """The slash command that it runs."""
     leaves: bool = False
     """True where the inspector closes before the command runs."""
+    changes: bool = False
+    """True where the rows are other ones afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +188,15 @@ class TableInspector(InspectorScreen):
             self.dismiss()
             self.front.sending.run(command)
         else:
-            self.front.work.begin(self._ask(command))
+            self.front.work.begin(self._ask(command, again=does.changes))
 
-    async def _ask(self, command: str) -> None:
+    async def _ask(self, command: str, *, again: bool = False) -> None:
         context = self.front.context()
         result = await context.registry.run(command, context)
+        if again:
+            fresh = rows_of((await context.registry.run(self._spec.title, context)).data)
+            self._all = fresh or self._all
+            self._fill()
         lines = clean(result.text, Kind.BLOCK).split("\n")
         if len(lines) > _NOTE_ROWS:
             self.front.push_screen(TextInspector(self.front, command, result.text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,14 @@ class Driven:
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
+
+    async def choose(self, answer: str) -> None:
+        """Wait until an approval's keys count, choose the answer that begins so, and confirm."""
+        await self.until(lambda: self.focused == "ApprovalPanel" and "Enter confirm" in self.shown)
+        number = re.findall(rf"(\d)  {answer}", self.shown)[-1]
+        await self.press(number)
+        await self.until(lambda: f"> {number}  {answer}" in self.shown)
+        await self.press("enter")
 
     async def rest(self, seconds: float) -> None:
         """Let time pass with the hands at rest."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SLEEP = turns(use("Bash", command="sleep 20"), "Done.")
 TYPED, ROUNDS = "yes please 1 2 y", 4
+PROGRAMS = {"permissions": {"allow": ["run_code"]}}
 ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 20)"]}}
 
 
@@ -204,3 +205,24 @@ async def _type_while_an_approval_comes(on: Driven, moments: random.Random, comm
         await on.type(letter)
         await on.rest(RESTED * moments.random() if moments.random() < 0.1 else 0.01)
     await on.press("enter")
+
+
+async def test_09_calls_of_a_program_are_decided_one_by_one_and_a_denial_is_a_value(tmp_path: Path) -> None:
+    code = """
+    const made = await Promise.all(['one', 'two', 'three'].map(name => tools.Bash({command: `touch ${name}`})));
+    return made.map(each => each.ok).join(' ');
+    """
+    async with screen(tmp_path, turns(use("run_code", code=code), "Done."), settings=PROGRAMS) as on:
+        await on.type("go\n")
+        await on.until(lambda: len(on.app.deciding.waiting) == 3)
+        await on.until(lambda: "1 of 3 waiting" in on.shown)
+        await on.choose("Deny this")
+        await on.type("\n")
+        await on.until(lambda: on.decided == ["deny"])
+        assert len(on.app.deciding.waiting) == 2
+        await on.until(lambda: "1 of 2 waiting" in on.shown)
+        for count in (2, 3):
+            await on.choose("Allow once")
+            await on.until(lambda count=count: len(on.decided) == count)
+        await on.until(lambda: bool(on.stage.of(TurnFinished)), 20)
+        assert "false true true" in on.stage.outcomes[-1].text

@@ -47,6 +47,21 @@ async def test_the_test_box_of_permissions_says_what_decides(tmp_path: Path) -> 
         await on.until(lambda: "deny" in "\n".join(on.rows[4:12]))
 
 
+async def test_22_the_search_box_of_tools_is_the_models_own_search_and_loads_nothing(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("Yes.")) as on:
+        context = on.app.context()
+        expected = await context.registry.run("/tools search fetch a web page", context)
+        await on.type("/tools\n")
+        await on.until(lambda: "RESIDENT" in on.shown)
+        before = (await context.registry.run("/tools", context)).data
+        await on.press("slash")
+        await on.type("fetch a web page\n")
+        rows = [" ".join(line.split()) for line in expected.text.split("\n")[:3] if line.strip()]
+        await on.until(lambda: all(each in " ".join(on.shown.split()) for each in rows))
+        assert (await context.registry.run("/tools", context)).data == before
+        assert on.stage.agent.ledger is None
+
+
 async def test_23_context_adds_up_to_the_input_of_the_last_request(tmp_path: Path) -> None:
     async with screen(tmp_path, turns("Yes.")) as on:
         await on.type("hello\n")
