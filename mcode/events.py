@@ -156,6 +156,21 @@ class QuestionResolved:
 
 
 @dataclass(frozen=True, slots=True)
+class Compacted:
+    """Room was made in the window: results went to files, or a summary stands for what is old."""
+
+    trigger: str
+    """`auto`, `manual`, or `overflow` where the endpoint refused a request as too long."""
+    before: int
+    """Tokens of the next request before, as far as they are known."""
+    after: int
+    dropped: int = 0
+    """Results that went to files."""
+    summary: str = ""
+    """The model's summary; empty where dropping results was enough."""
+
+
+@dataclass(frozen=True, slots=True)
 class HookStarted:
     hook_id: str
     event: str
@@ -253,6 +268,7 @@ Event: TypeAlias = (
     | ThinkingDelta
     | AnswerSuperseded
     | AssistantMessage
+    | Compacted
     | ToolStarted
     | ToolProgress
     | ToolFinished

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mcode.config.load import load_settings
@@ -53,13 +54,19 @@ def local_workbench(
     }
     environment = {**shell, **(environment or {})}
     masker = Masker(environment)
+    loaded = load_settings(places, start, flag=options.settings)
+    endpoint = Endpoint(client, MODEL)
+    own = loaded.own
+    endpoint = replace(
+        endpoint, window=own.window or endpoint.window, max_tokens=own.max_tokens or endpoint.max_tokens
+    )
     return Workbench(
         options=options,
         environment=environment,
         places=places,
         start=start,
-        settings=load_settings(places, start, flag=options.settings),
-        endpoint=Endpoint(client, MODEL),
+        settings=loaded,
+        endpoint=endpoint,
         masker=masker,
         store=SessionStore(places.project_directory(start), masker),
         memory=Memory(start, home),

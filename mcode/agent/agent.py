@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mcode.agent.replies import ModelCaller
     from mcode.agent.requests import RequestBuilder
     from mcode.agent.rewinding import Rewinding
+    from mcode.agent.room import RoomMaker
     from mcode.agent.turn import TurnLoop
     from mcode.builtins.jobs import Jobs
     from mcode.call import Outcome
@@ -65,6 +66,7 @@ class Parts:
     jobs: Jobs
     programs: ProgramsControl
     rewinding: Rewinding
+    room: RoomMaker
     notices: Sequence[Notice]
     """What the user is told when the session starts."""
     neighbours: Callable[[], Sequence[Notice]]
@@ -114,6 +116,7 @@ class Agent:
         self.jobs = parts.jobs
         self.programs = parts.programs
         self.rewinding = parts.rewinding
+        self.room = parts.room
 
     @property
     def name(self) -> str:

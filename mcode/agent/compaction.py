@@ -113,7 +113,9 @@ def summary_request(messages: Sequence[JsonObject], hint: str, budget: int) -> s
 
 def opening(summary: str, last_message: str, more: Sequence[str]) -> list[JsonObject]:
     """The blocks that a compacted conversation begins with."""
-    told = "This session goes on from a summary, because the whole of it no longer fitted. Its record is kept."
+    told = (
+        "This session goes on from a summary, because the whole of it no longer fitted. Its record is kept."
+    )
     parts = [f"{told}\n<summary>\n{summary.strip()}\n</summary>"]
     if last_message:
         parts.append(f"The user's last message, as it was: {_shortened(last_message, 6_000)}")

@@ -84,6 +84,9 @@ class Conversation:
             case "rewind":
                 turn = int(body.get("turn", 0))
                 self.loads = {name: load for name, load in self.loads.items() if load.turn < turn}
+            case "compaction":
+                if self.prefix is not None and self.prefix.way == "reference":
+                    self.loads = {}  # the results that referred to them are gone: they are searched for again
             case "files":
                 self.read_files = cast("JsonObject", body.get("read", {}))
             case "call_started" | "call_finished":

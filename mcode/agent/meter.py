@@ -41,7 +41,7 @@ class Meter:
         self._prices = prices
         self._correction = Correction()
         self._counted: list[tuple[JsonObject, RequestSize]] = []
-        """The messages of the last request, each with the size of all up to it; histories grow at their end."""
+        """The messages of the last request, each with the size of all up to it."""
         self._prefix: tuple[Prefix, RequestSize] | None = None
         self.window = window
         self.totals = Totals()
@@ -56,14 +56,29 @@ class Meter:
         if self._prefix is None or self._prefix[0] is not prefix:
             loaded = frozenset(str(tool["name"]) for tool in prefix.tools)
             self._prefix = (prefix, count_prefix(prefix.system, prefix.tools, referred=loaded))
-        known = min(len(self._counted), len(messages))
-        while known and self._counted[known - 1][0] is not messages[known - 1]:
-            known -= 1
+        known = 0
+        for (counted, _), message in zip(self._counted, messages, strict=False):
+            if counted is not message:
+                break
+            known += 1
         del self._counted[known:]
         for message in messages[known:]:
             before = self._counted[-1][1] if self._counted else RequestSize()
             self._counted.append((message, before + count_message(message)))
         return self._prefix[1] + (self._counted[-1][1] if self._counted else RequestSize())
+
+    def expect(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> int:
+        """Tokens that the endpoint would count for a request of these."""
+        return self._correction.apply(self.measure(prefix, messages)).total
+
+    def corrected(self, tokens: int) -> int:
+        """Estimated tokens as the endpoint would count them."""
+        return self._correction.apply(RequestSize(messages=tokens)).total
+
+    def aside(self, model: str, message: JsonObject) -> None:
+        """Take in what a request beside the conversation cost; the figures of the last one stay."""
+        self.totals = replace(self.totals, requests=self.totals.requests + 1)
+        self._add(model, read_usage(message))
 
     def sending(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> None:
         """Note a request that goes out now."""

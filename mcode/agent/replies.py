@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from mcode.errors import EndpointError
 from mcode.events import (
     AnswerSuperseded,
     AssistantMessage,
@@ -14,7 +15,7 @@ from mcode.events import (
     TextDelta,
     ThinkingDelta,
 )
-from mcode.model.client import ModelFailure
+from mcode.model.client import FailureClass, ModelFailure
 from mcode.model.messages import DeltaKind
 from mcode.model.retry import complete
 
@@ -48,7 +49,7 @@ class Broken:
     """No message that could be used; what came of it is kept and marked."""
 
     reason: str
-    """How the turn ends: `error` or `refusal`."""
+    """How the turn ends: `error` or `refusal`; `overflow` where room has to be made first."""
     text: str
     """What happened and what to do, for the user."""
 
@@ -106,9 +107,29 @@ class ModelCaller:
             raise
         except ModelFailure as failed:
             self._continued = 0
+            if failed.failure.kind is FailureClass.COMPACT:
+                return Broken("overflow", failed.failure.message)
             self._keep(nothing_said(), complete=False, problem=failed.failure.message)
             return Broken("error", failed.failure.message)
         return self._judge(turn, assembled)
+
+    async def aside(self, system: str, text: str, max_tokens: int) -> str:
+        """Ask something beside the conversation; the model's words. Raises EndpointError where none come."""
+        model = self.model()
+        body = self.builder.aside(model, system, text, max_tokens)
+        try:
+            assembled = await complete(self.client, body, on_retry=self.events.emit)
+        except ModelFailure as failed:
+            raise EndpointError(failed.failure.message) from failed
+        self.meter.aside(model, assembled.message)
+        if assembled.failure is not None:
+            raise EndpointError(assembled.failure.message)
+        return text_of(Reply(assembled.message, ()))
+
+    def give_up(self, text: str) -> Broken:
+        """Keep that a request was answered by nothing, so that the next message does not change what it held."""
+        self._keep(nothing_said(), complete=False, problem=text)
+        return Broken("error", text)
 
     @property
     def _room(self) -> int:
@@ -132,6 +153,9 @@ class ModelCaller:
                 "Put it differently, or go to another model with /model."
             )
             return Broken("refusal", text)
+        if stop_reason == "model_context_window_exceeded":
+            self._keep(message, complete=False, problem="the window was full")
+            return Broken("overflow", "The model's window was full in the middle of its answer.")
         if not assembled.complete:
             self._keep(message, complete=False, problem=assembled.problem)
             why = (

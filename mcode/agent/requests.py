@@ -60,6 +60,7 @@ class RequestBuilder:
         self._extra = extra
         self._on_refused_loading = on_refused_loading
         self._sent = 0
+        self._deferred: tuple[tuple[Tool, ...] | None, tuple[Tool, ...]] = (None, ())
         self._rendering = Rendering()
         self._repairs = list(conversation.repairs)
         self.most_tokens = most_tokens
@@ -118,6 +119,29 @@ class RequestBuilder:
             self.shelf.placements.thaw()
             self._begin(replace(self._fresh(prefix.model, reason), system=prefix.system))
 
+    def begin_again(self, reason: str) -> None:
+        """Let the next request begin a prefix with the same tools; instruction files are as they are now."""
+        prefix = self._conversation.prefix
+        if prefix is not None:
+            self._begin(replace(prefix, system=self._system(), reason=reason))
+
+    def aside(self, model: str, system: str, text: str, max_tokens: int) -> JsonObject:
+        """The body of a request beside the conversation: one message, no tools."""
+        message: JsonObject = {"role": "user", "content": [{"type": "text", "text": text}]}
+        state = RequestState(
+            model=model,
+            system=system,
+            tools=(),
+            messages=(message,),
+            max_tokens=max_tokens,
+            extra=self._extra,
+            stable=0,
+        )
+        body = build_request(state)
+        for subject in self._repairs:
+            body = repaired(body, subject) or body
+        return body
+
     def load_for_user(self, tool: Tool) -> None:
         """Show a deferred tool to the model with the next request, as the user wishes."""
         self._for_user.append(tool)
@@ -133,8 +157,11 @@ class RequestBuilder:
         return tuple(self.shelf.definitions.of(tool) for tool in resident)
 
     def deferred(self) -> tuple[Tool, ...]:
-        """The tools that the model has to search for."""
-        return self._allowed(self.shelf.placements.deferred())
+        """The tools that the model has to search for, as rules were when the catalogue changed last."""
+        deferred = self.shelf.placements.deferred()
+        if self._deferred[0] is not deferred:
+            self._deferred = deferred, self._allowed(deferred)
+        return self._deferred[1]
 
     def _fresh(self, model: str, reason: str) -> Prefix:
         program_only = self._allowed(self.shelf.placements.program_only())

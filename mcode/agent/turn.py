@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcode.agent.replies import Broken, text_of
+from mcode.agent.room import ADVICE
 from mcode.call import Call, Origin
 from mcode.errors import StorageError
 from mcode.events import Notice, TurnFinished, TurnStarted
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from mcode.agent.conversation import Conversation
     from mcode.agent.replies import ModelCaller
+    from mcode.agent.room import RoomMaker
     from mcode.call import Outcome
     from mcode.catalog.catalog import Catalog
     from mcode.events import EventBus
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = 8
 """Read-only calls that run side by side."""
+
+GO_ON = "The conversation was shortened because it no longer fitted the window. Go on where it broke off."
+"""What the model is told before the request that was too long is sent again."""
 
 STOP_HOOK_LIMIT = 8
 """Times in a row that Stop hooks may send the model back to work."""
@@ -42,6 +47,7 @@ class TurnLoop:
     hooks: HookRunner
     catalog: Catalog
     events: EventBus
+    room: RoomMaker
     after_calls: Callable[[Sequence[Outcome]], None]
     """Told of each round's outcomes before the next request; may append context."""
     max_requests: int | None = None
@@ -54,6 +60,7 @@ class TurnLoop:
         `text` is the message as hooks see it, `shown` as the screen and the list of sessions do.
         """
         self._requests = 0
+        self.room.begin_turn()
         turn = self.conversation.turn + 1
         try:
             reason, last = await self._take(turn, content, text, shown)
@@ -82,8 +89,16 @@ class TurnLoop:
         while True:
             if self.max_requests is not None and self._requests >= self.max_requests:
                 return "limit", f"The limit of {self.max_requests} requests a turn is reached."
+            problem = await self.room.before_request()
+            if problem is not None:
+                return "error", problem
             self._requests += 1
             reply = await self.caller.ask(turn)
+            if isinstance(reply, Broken) and reply.reason == "overflow":
+                if await self.room.after_overflow():
+                    self._add_context(GO_ON)
+                    continue
+                reply = self.caller.give_up(f"{reply.text} {ADVICE}")
             if isinstance(reply, Broken):
                 return reply.reason, reply.text
             if reply.uses:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.agent.rewinding import Rewinding
+    from mcode.agent.room import RoomMaker
     from mcode.builtins.jobs import Jobs
     from mcode.call import Outcome
     from mcode.catalog.shelf import Shelf
@@ -174,6 +175,11 @@ class Conversation(Protocol):
     @property
     def jobs(self) -> Jobs:
         """Commands that run in the background."""
+        ...
+
+    @property
+    def room(self) -> RoomMaker:
+        """What makes room in the window."""
         ...
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.commands.compact import COMPACT
 from mcode.commands.config import CONFIG
 from mcode.commands.context import CONTEXT
 from mcode.commands.diff import DIFF
@@ -55,6 +56,7 @@ def standard_registry() -> Registry:
             CLEAR,
             RESUME,
             RENAME,
+            COMPACT,
             REWIND,
             DIFF,
             EXPORT,

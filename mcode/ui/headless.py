@@ -12,6 +12,7 @@ from mcode.call import Status
 from mcode.catalog.call_tool import meant_block
 from mcode.events import (
     AssistantMessage,
+    Compacted,
     HookRan,
     HookStarted,
     Notice,
@@ -228,6 +229,8 @@ class HeadlessFrontEnd:
                 self._line(_tool_result(outcome))
                 if outcome.status is Status.DENIED:
                     self._line(_permission_denied(outcome))
+            case Compacted():
+                self._line(_compact_boundary(event))
             case RetryScheduled():
                 self._line(_retry(event))
             case HookStarted():
@@ -331,6 +334,18 @@ def _permission_denied(outcome: Outcome) -> JsonObject:
         "tool_use_id": outcome.call.id,
         "parent_tool_use_id": outcome.call.parent,
         "message": outcome.text,
+    }
+
+
+def _compact_boundary(event: Compacted) -> JsonObject:
+    return {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "compact_metadata": {
+            "trigger": "manual" if event.trigger == "manual" else "auto",
+            "pre_tokens": event.before,
+            "post_tokens": event.after,
+        },
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +22,6 @@ from mcode.config.memory import memory_for
 from mcode.config.settings import RuleText, Source
 from mcode.errors import UsageError
 from mcode.events import EventBus, Notice, ToolFinished
-from mcode.permissions.decide import Policy
-from mcode.permissions.modes import bypass_refusal, in_sandbox, parse_mode, resumed_mode
-from mcode.permissions.rules import split_rule_list
 from mcode.permissions.verdict_log import VerdictLog
 from mcode.pipeline.admit import Gate
 from mcode.pipeline.ask import Desk
@@ -42,8 +38,10 @@ from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
 from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
+from mcode.wiring.policy import session_policy
 from mcode.wiring.programs import SessionPrograms
 from mcode.wiring.rewinding import make_rewinding
+from mcode.wiring.room import make_room
 from mcode.wiring.servers import SessionServers
 from mcode.wiring.web import session_web_tools
 
@@ -51,11 +49,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mcode.call import Call, Outcome
-    from mcode.config.settings import Settings
     from mcode.events import Event
+    from mcode.permissions.decide import Policy
     from mcode.session.store import OpenSession
     from mcode.tool import Tool
-    from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
 
 
@@ -78,16 +75,15 @@ class Assembly:
         self._side_files = SideFiles(
             session, undo_required=bench.settings.own.undo_required, mask=bench.masker.mask_keys
         )
-        self._jobs = SessionJobs(
-            self._conversation, session, self._events, tells_end=bench.interactive
-        )
+        self._jobs = SessionJobs(self._conversation, session, self._events, tells_end=bench.interactive)
         self._file_state = FileState(bench.places.state / "pending")
         if MASK not in str(self._conversation.history.messages):
             # Where the model sees masks instead of what it read, it has to read again before it writes.
             self._file_state.restore(self._conversation.read_files)
         for path in self._conversation.read_paths:
             bench.memory = memory_for(bench.memory, Path(path))
-        self._policy = self._make_policy()
+        self._policy, told = session_policy(bench, self._workspace, session, self._conversation.mode)
+        self._opening += told
         self._catalog = Catalog(self._make_tools())
         self._catalogue = SessionCatalogue(bench, self._conversation, self._catalog, self._policy)
         self._opening += self._catalogue.notices
@@ -98,32 +94,10 @@ class Assembly:
         self._programs = SessionPrograms(bench, session, self._conversation, self._catalogue, self._desk)
         self._verdicts = VerdictLog(bench.places.logs / "verdicts.jsonl", bench.masker, session=session.id)
         self._pipeline = self._servers.pipeline = self._make_pipeline()
-        self._opening += self._programs.join(
-            self._policy, self._pipeline, self._events, lambda reason: self.agent.builder.begin_anew(reason)
-        )
+        self._opening += self._programs.join(self._policy, self._pipeline, self._events, self._begin_prefix)
         self._read: list[Path] = []
         self._events.subscribe(self._note_ended)
         self.agent = self._make_agent()
-
-    def _make_policy(self) -> Policy:
-        bench = self._bench
-        options, settings = bench.options, bench.settings
-        named = options.mode or ("bypassPermissions" if options.skip_permissions else None)
-        before = self._conversation.mode
-        mode, notice = parse_mode(named or before or settings.default_mode or "default")
-        if before and not named:
-            mode = resumed_mode(mode)
-        if notice:
-            self._opening.append(Notice(notice))
-        return Policy(
-            settings,
-            self._workspace,
-            mode,
-            cli_rules=_rules_of(options, bench.start),
-            can_bypass=wants_bypass(options),
-            own=(bench.places.state, bench.places.claude),
-            readable=(self._session.directory,),
-        )
 
     def _make_tools(self) -> Sequence[Tool]:
         settings, environment = self._bench.settings, self._bench.environment
@@ -204,6 +178,7 @@ class Assembly:
             conversation, endpoint.client, builder, meter, events, lambda: self.agent.model,
             endpoint.calls_on_end_turn,
         )  # fmt: skip
+        room = make_room(bench, caller, self._hooks, self._side_files.keep_text, self._catalogue.shelf)
         loop = TurnLoop(
             conversation,
             caller,
@@ -211,6 +186,7 @@ class Assembly:
             self._hooks,
             self._catalog,
             events,
+            room,
             self._after_calls,
             options.max_turns,
         )
@@ -229,6 +205,7 @@ class Assembly:
             caller=caller,
             meter=meter,
             loop=loop,
+            room=room,
             jobs=self._jobs.jobs,
             programs=self._programs,
             rewinding=make_rewinding(
@@ -259,6 +236,9 @@ class Assembly:
         return system_prompt(
             self._bench.memory.files, replaced=options.system_prompt, appended=options.append_system_prompt
         )
+
+    def _begin_prefix(self, reason: str) -> None:
+        self.agent.builder.begin_anew(reason)
 
     def _note_ended(self, event: Event) -> None:
         """Remember what was read, by whomever: calls of programs end here like all others."""
@@ -349,34 +329,3 @@ class _HookFacts:
     def environment(self) -> Mapping[str, str]:
         inherited = {**self._bench.environment, **self._bench.settings.env}
         return without_model_keys(inherited, keys=self._bench.endpoint.secrets)
-
-
-def _rules_of(options: Options, start: Path) -> tuple[RuleText, ...]:
-    """The rules of `--disallowedTools` and `--allowedTools`."""
-    source = Source("cli", None, start, trusted=True)
-    return tuple(
-        RuleText(rule, behavior, source)
-        for behavior, lists in (("deny", options.disallowed), ("allow", options.allowed))
-        for given in lists
-        for rule in split_rule_list(given)
-    )
-
-
-def check_mode(options: Options, settings: Settings, environment: Mapping[str, str]) -> None:
-    """Raise UsageError for a mode that does not exist or may not be entered, before anything is made."""
-    for named in (options.mode, settings.default_mode):
-        try:
-            parse_mode(named or "default")
-        except ValueError as error:
-            raise UsageError(f"{error} Nothing was started.") from None
-    if wants_bypass(options):
-        refusal = bypass_refusal(
-            disabled=settings.disable_bypass, user_id=os.geteuid(), sandboxed=in_sandbox(environment)
-        )
-        if refusal is not None:
-            raise UsageError(refusal)
-
-
-def wants_bypass(options: Options) -> bool:
-    """True where the command line enables bypassPermissions."""
-    return options.skip_permissions or options.mode == "bypassPermissions"

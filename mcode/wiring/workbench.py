@@ -19,8 +19,9 @@ from mcode.events import Notice
 from mcode.masking import Masker
 from mcode.session.listing import is_interactive
 from mcode.session.store import SessionStore
-from mcode.wiring.assembly import Assembly, check_mode
+from mcode.wiring.assembly import Assembly
 from mcode.wiring.endpoint import choose_endpoint
+from mcode.wiring.policy import check_mode
 from mcode.wiring.server_trust import ServerTrust, find_servers, trust_store
 from mcode.wiring.servers import open_servers
 

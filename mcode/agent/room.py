@@ -1,0 +1,216 @@
+"""Keeps every request inside the window: results go to files first, then a summary takes the place of what is old."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mcode.agent.compaction import (
+    FILL,
+    RECENT,
+    SYSTEM,
+    last_words_of_user,
+    note_for,
+    old_results,
+    opening,
+    plan_room,
+    recent_messages,
+    summary_request,
+)
+from mcode.errors import EndpointError
+from mcode.events import Compacted, Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from mcode.agent.compaction import Plan, Result
+    from mcode.agent.conversation import Conversation
+    from mcode.agent.meter import Meter
+    from mcode.agent.replies import ModelCaller
+    from mcode.agent.requests import RequestBuilder
+    from mcode.events import EventBus
+    from mcode.jsontext import JsonObject
+    from mcode.pipeline.hooks import HookRunner
+
+SUMMARY_TOKENS = 4_096
+"""Output tokens of a summary."""
+
+OVERFLOWS = 3
+"""Times in one turn that a request which the endpoint refused as too long is tried again with less in it."""
+
+LEAST_WINDOW = 8_000
+"""Tokens that a window is taken to hold at least, whatever was refused."""
+
+ADVICE = (
+    "Nothing was lost: the whole conversation is in the session's file. /compact tries again, /rewind goes back, and "
+    "/clear begins a new session."
+)
+
+
+@dataclass(slots=True)
+class RoomMaker:
+    """Makes room in one session's window."""
+
+    conversation: Conversation
+    caller: ModelCaller
+    builder: RequestBuilder
+    meter: Meter
+    events: EventBus
+    hooks: HookRunner
+    keep_text: Callable[[str], Path]
+    """Writes a text to a private file of the session."""
+    reread: Callable[[], None]
+    """Reads the instruction files again."""
+    more: Callable[[], Sequence[str]]
+    """What else must be known after a summary: the todo list, loaded tools, background jobs."""
+    _refused: bool = field(default=False, init=False)
+    """True once making room came to nothing in this turn; it is not tried at every request."""
+    _overflows: int = field(default=0, init=False)
+    """Requests of this turn that the endpoint refused as too long."""
+
+    @property
+    def limit(self) -> int:
+        """Tokens that a request may have before room is made: what the answer needs must fit behind it."""
+        window = self.meter.window
+        return min(round(FILL * window), window - min(self.builder.max_tokens, window // 4))
+
+    def begin_turn(self) -> None:
+        """A new turn tries again what the last one could not do."""
+        self._refused = False
+        self._overflows = 0
+
+    def size(self) -> int:
+        """Tokens of the next request as they are now known, as the endpoint would count them."""
+        model = self.caller.model()
+        return self.meter.expect(self.builder.preview(model), self.conversation.history.messages)
+
+    def droppable(self) -> tuple[Result, ...]:
+        """Old results that could go to files now."""
+        messages = self.conversation.history.messages
+        return old_results(messages, recent_messages(messages, round(RECENT * self.meter.window)))
+
+    async def before_request(self) -> str | None:
+        """Make room where the next request would be too large; why it cannot be sent, where that fails.
+
+        Raises StorageError.
+        """
+        if self.size() <= self.limit:
+            return None
+        if not self._refused:
+            try:
+                await self._make("auto", "", by_hand=False)
+            except EndpointError as error:
+                self._refused = True
+                self.events.emit(Notice(str(error), "warning"))
+        size = self.size()
+        if size <= self.meter.window - 1_000:
+            return None
+        return (
+            f"The next request would have about {size} tokens, and the window holds {self.meter.window}. It was not "
+            f"sent. {ADVICE}"
+        )
+
+    async def after_overflow(self) -> bool:
+        """The endpoint says that a request was too long: make room whatever was counted; False where it failed.
+
+        Raises StorageError.
+        """
+        self._overflows += 1
+        if self._overflows > OVERFLOWS:
+            return False
+        # It holds less than was thought: what was counted just now did not fit.
+        self.meter.window = min(self.meter.window, max(self.size(), LEAST_WINDOW))
+        try:
+            return await self._make("overflow", "", by_hand=True) is not None
+        except EndpointError as error:
+            self.events.emit(Notice(str(error), "warning"))
+            return False
+
+    async def compact(self, hint: str) -> Compacted | None:
+        """Summarise now, as the user wishes; None where a hook or an empty conversation stands against it.
+
+        Raises EndpointError where the model gives no summary, and StorageError; then nothing has changed.
+        """
+        return await self._make("manual", hint, by_hand=True)
+
+    async def _make(self, trigger: str, hint: str, *, by_hand: bool) -> Compacted | None:
+        reaction = await self.hooks.other(
+            "PreCompact", {"trigger": trigger, "custom_instructions": hint}, trigger
+        )
+        if reaction.blocked is not None:
+            self.events.emit(Notice(f"A hook does not want room to be made: {reaction.blocked}", "warning"))
+            return None
+        messages = self.conversation.history.messages
+        if not messages:
+            return None
+        before = self.size()
+        plan = plan_room(messages, self.meter.window, self.meter.corrected, by_hand=by_hand)
+        summary = ""
+        if plan.drop and not plan.summarise:
+            await self._drop(plan)
+        if plan.summarise or self.size() > self.limit:
+            summary = await self._summarise(hint)
+        self.builder.begin_again("compaction")
+        made = Compacted(trigger, before, self.size(), 0 if summary else len(plan.drop), summary)
+        self.events.emit(made)
+        self.events.emit(Notice(_told(made)))
+        await self.hooks.other("PostCompact", {"trigger": trigger, "compact_summary": summary}, trigger)
+        return made
+
+    async def _drop(self, plan: Plan) -> None:
+        """Put old results into files; a note in the place of each says where."""
+        paths = await asyncio.to_thread(lambda: [self.keep_text(result.text) for result in plan.drop])
+        notes = {result.use_id: note_for(result, path) for result, path in zip(plan.drop, paths, strict=True)}
+        self.conversation.append("results_dropped", {"notes": notes})
+
+    async def _summarise(self, hint: str) -> str:
+        """Ask for a summary, and begin again with it."""
+        messages = self.conversation.history.messages
+        kept = self._fitting()
+        old = messages[: len(messages) - kept] or messages
+        budget = round(0.6 * self.meter.window) - SUMMARY_TOKENS
+        asked = summary_request(old, hint, max(budget, 1_000))
+        try:
+            summary = await self.caller.aside(SYSTEM, asked, SUMMARY_TOKENS)
+        except EndpointError as error:
+            raise EndpointError(f"The conversation could not be summarised: {error} {ADVICE}") from error
+        if not summary.strip():
+            raise EndpointError(
+                f"The conversation could not be summarised: the model's answer is empty. {ADVICE}"
+            )
+        last = last_words_of_user(messages, len(messages) - kept)
+        context = await self.hooks.session_started("compact", self.caller.model())
+        self.reread()
+        content = opening(summary, last, (*self.more(), *context.notes))
+        self.conversation.append("compaction", {"content": content, "kept": kept})
+        return summary
+
+    def _fitting(self) -> int:
+        """How many of the last messages can stay whole: the more, the better, but the result must be small."""
+        messages = self.conversation.history.messages
+        fixed = self.meter.expect(self.builder.preview(self.caller.model()), ())
+        room = max(0, self.limit // 2 - fixed - SUMMARY_TOKENS)
+        share = min(round(RECENT * self.meter.window), room)
+        kept = recent_messages(messages, round(share / max(self.meter.corrected(1_000) / 1_000, 0.01)))
+        return 0 if kept >= len(messages) else kept
+
+
+def _told(made: Compacted) -> str:
+    """What the user is told of it."""
+    how = (
+        "the model's summary stands for what is old"
+        if made.summary
+        else f"{made.dropped} old results went to files"
+    )
+    return (
+        f"Room was made in the window: {how}; the next request has about {made.after} tokens instead of {made.before}. "
+        "The whole conversation is in the session's file, and /rewind goes back across this."
+    )
+
+
+def todo_text(todos: Sequence[JsonObject]) -> str:
+    """The list of steps, for behind a summary; empty where there is none."""
+    lines = [f"- [{item.get('status', 'pending')}] {item.get('content', '')}" for item in todos]
+    return "\n".join(("Your list of steps:", *lines)) if lines else ""

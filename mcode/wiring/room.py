@@ -1,0 +1,46 @@
+"""What makes room in a session's window, put together from the parts that it measures, asks and writes with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.agent.room import RoomMaker, todo_text
+from mcode.catalog.found import loaded_by_user
+from mcode.config.memory import load_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from mcode.agent.replies import ModelCaller
+    from mcode.catalog.shelf import Shelf
+    from mcode.pipeline.hooks import HookRunner
+    from mcode.wiring.workbench import Workbench
+
+
+def make_room(
+    bench: Workbench, caller: ModelCaller, hooks: HookRunner, keep_text: Callable[[str], Path], shelf: Shelf
+) -> RoomMaker:
+    """`keep_text` writes a text to a private file of the session."""
+    conversation = caller.conversation
+
+    def reread() -> None:
+        """Instruction files of the start count as they are on the disk now."""
+        bench.memory = load_memory(bench.places, bench.start, bench.settings.claude_md_excludes)
+
+    def beside_summary() -> Sequence[str]:
+        """What a summary cannot be trusted to keep: the list of steps, and the tools that are loaded."""
+        loads = [load.definition for load in conversation.loads.values()]
+        return (todo_text(conversation.todos), loaded_by_user(loads, shelf) if loads else "")
+
+    return RoomMaker(
+        conversation=conversation,
+        caller=caller,
+        builder=caller.builder,
+        meter=caller.meter,
+        events=caller.events,
+        hooks=hooks,
+        keep_text=keep_text,
+        reread=reread,
+        more=beside_summary,
+    )

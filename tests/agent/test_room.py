@@ -1,0 +1,178 @@
+"""A session that outgrows its window: nothing too long is sent, nothing is lost, and a rewind goes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcode.events import Compacted, Notice
+from mcode.model.script import ErrorReply, Reply, Script, Turn
+from mcode.model.usage import count_request
+from tests.commands.typing import typed
+from tests.stage import stage, turns, use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcode.model.script import RequestView
+
+WINDOW = 12_000
+
+SMALL = {"mcode": {"window": WINDOW, "maxTokens": 1_000}, "permissions": {"allow": ["Bash(cat big.txt)"]}}
+
+BIG = "all work and no play makes a long file " * 60
+
+SUMMARY = "Task: read the file. Facts: the password of the day is heron."
+
+
+def text_reply(words: str) -> Reply:
+    return Reply(({"type": "text", "text": words},), "end_turn")
+
+
+def is_about_summary(view: RequestView) -> bool:
+    return not view.tool_names
+
+
+def reader(rounds: int, **more: Any) -> Script:
+    """A model that reads the same large file over and over, and summarises when it is asked to."""
+
+    def reply(view: RequestView) -> Reply:
+        if is_about_summary(view):
+            return more.get("summary", text_reply(SUMMARY))
+        if view.number >= rounds:
+            return text_reply("Finished.")
+        block = {
+            "type": "tool_use",
+            "id": f"toolu_{view.number}",
+            "name": "Bash",
+            "input": {"command": "cat big.txt"},
+        }
+        return Reply((block,), "tool_use")
+
+    return Script((Turn(reply, limit=10_000),), None, "reader")
+
+
+def prepare(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir(parents=True)
+    (project / "big.txt").write_text(BIG)
+
+
+async def test_s_10_old_results_go_to_files_before_anything_is_summarised(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    async with stage(tmp_path, reader(30), settings=SMALL, new_prefixes=30) as session:
+        finished = await session.say("read it often")
+        assert finished.reason == "end"
+        made = session.of(Compacted)
+        assert made
+        assert made[0].dropped > 0
+        assert made[0].summary == ""
+        assert made[0].after < made[0].before
+        for body in session.client.requests:
+            assert count_request(body).total < WINDOW
+        sent = str(session.client.requests[-1]["messages"])
+        assert "was removed to make room. It is kept in" in sent
+        kept = [path for path in session.agent.session.directory.iterdir() if path.suffix == ".txt"]
+        assert any(BIG.strip() in path.read_text() for path in kept)
+
+
+async def test_s_10_a_conversation_of_words_is_summarised_and_goes_on(tmp_path: Path) -> None:
+    long_words = "word " * 1_500
+
+    def reply(view: RequestView) -> Reply:
+        return text_reply(SUMMARY if is_about_summary(view) else f"{long_words} {view.number}")
+
+    script = Script((Turn(reply, limit=100),), None, "talker")
+    async with stage(tmp_path, script, settings=SMALL, new_prefixes=20) as session:
+        for number in range(1, 12):
+            assert (await session.say(f"question {number}")).reason == "end"
+        (first, *_) = session.of(Compacted)
+        assert first.summary == SUMMARY
+        opening = session.client.requests[-1]["messages"][0]["content"]
+        assert "the password of the day is heron" in opening[0]["text"]
+        assert "question 11" in str(session.client.requests[-1]["messages"])
+        before = session.agent.session.id
+        messages = session.agent.builder.messages
+    async with stage(
+        tmp_path, script, settings=SMALL, source="resume", reference=before, new_prefixes=20
+    ) as again:
+        await again.say("one more")
+        resumed = again.client.requests[-1]["messages"]
+        assert resumed[: len(messages) - 1] == list(messages[:-1])
+
+
+async def test_a_rewind_across_a_compaction_brings_the_conversation_back(tmp_path: Path) -> None:
+    script = turns("first answer", "second answer", SUMMARY, "after it", "and again")
+    async with stage(tmp_path, script, new_prefixes=4) as session:
+        await session.say("first question")
+        await session.say("second question")
+        result = await typed(session, "/compact keep the names")
+        assert SUMMARY in result.text
+        asked = session.client.requests[-1]
+        assert "keep the names" in str(asked["messages"])
+        assert "tools" not in asked
+        await session.say("third question")
+        assert "first answer" not in str(session.client.requests[-1]["messages"])
+        assert not (await typed(session, "/rewind 2 conversation")).failed
+        await session.say("second question, put differently")
+        sent = str(session.client.requests[-1]["messages"])
+        assert "first answer" in sent
+        assert "<summary>" not in sent
+
+
+async def test_s_10_a_refused_request_is_made_smaller_and_sent_again(tmp_path: Path) -> None:
+    refused: list[int] = []
+
+    def reply(view: RequestView) -> Reply:
+        if is_about_summary(view):
+            return text_reply(SUMMARY)
+        if count_request(view.body).total > 4_500:
+            refused.append(view.number)
+            error = ErrorReply(
+                400, "invalid_request_error", "prompt is too long: 200001 tokens > 200000 maximum"
+            )
+            return Reply((), None, error=error)
+        return text_reply(f"{'long answer ' * 500} {view.number}")
+
+    script = Script((Turn(reply, limit=100),), None, "small window")
+    async with stage(tmp_path, script, new_prefixes=20) as session:
+        for number in range(5):
+            assert (await session.say(f"question {number}")).reason == "end"
+        assert refused
+        assert all(event.trigger == "overflow" for event in session.of(Compacted)[:1])
+
+
+async def test_s_10_a_summary_that_fails_loses_nothing_and_says_what_to_do(tmp_path: Path) -> None:
+    words = "word " * 1_800
+
+    def reply(view: RequestView) -> Reply:
+        if is_about_summary(view):
+            return Reply((), None, error=ErrorReply(403, "permission_error", "not today"))
+        return text_reply(words)
+
+    script = Script((Turn(reply, limit=100),), None, "no summaries")
+    async with stage(tmp_path, script, settings=SMALL, new_prefixes=20) as session:
+        reasons = [(await session.say(f"question {number}")).reason for number in range(8)]
+        assert reasons[0] == "end"
+        assert reasons[-1] == "error"
+        warned = [event.text for event in session.of(Notice) if "could not be summarised" in event.text]
+        assert warned
+        assert "not today" in warned[0]
+        assert "/compact tries again" in warned[0]
+        assert len([record for record in session.journal if record["type"] == "user"]) == 8
+
+
+async def test_the_todo_list_survives_word_for_word(tmp_path: Path) -> None:
+    todos = [{"content": "mend the parser", "status": "in_progress", "activeForm": "Mending"}]
+    script = turns(use("TodoWrite", "t1", todos=todos), "Noted.", SUMMARY, "Going on.")
+    async with stage(tmp_path, script, new_prefixes=2) as session:
+        await session.say("plan it")
+        await typed(session, "/compact")
+        await session.say("go on")
+        assert "[in_progress] mend the parser" in str(session.client.requests[-1]["messages"])
+
+
+async def test_an_empty_conversation_has_nothing_to_summarise(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("unused")) as session:
+        result = await typed(session, "/compact")
+        assert result.failed
+        assert session.client.requests == []
