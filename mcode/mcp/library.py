@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-import sys
+import threading
 from typing import Any, cast
 
 LOGGERS = ("mcp", "mcp_types", "httpx2", "anyio")
+
+_ready = threading.Event()
+"""Set when the library has been imported once."""
 
 
 def load() -> None:
@@ -20,12 +24,35 @@ def load() -> None:
     import mcp_types
 
     del mcp, mcp_types
+    _ready.set()
 
 
 async def loaded() -> None:
-    """Load it without holding up the loop."""
-    if "mcp.client.client" not in sys.modules:
-        await asyncio.to_thread(load)
+    """Load it without holding up the loop, nor the end of mcode: nobody waits for the thread then."""
+    if _ready.is_set():
+        return
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def finish(error: ImportError | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)
+
+    def work() -> None:
+        failed: ImportError | None = None
+        try:
+            load()
+        except ImportError as error:
+            failed = error
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(finish, failed)
+
+    threading.Thread(target=work, daemon=True).start()
+    await done
 
 
 def failures() -> tuple[type[Exception], ...]:
