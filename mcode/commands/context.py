@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Protocol, cast
 
 from mcode.commands.program_tables import size
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import dollars, percent, plural, table, tokens
+from mcode.errors import UsageError
 from mcode.run_code.audit_read import read_audits
 
 if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
     from mcode.events import Ledger
+    from mcode.jsontext import JsonObject
 
 BYTES_A_TOKEN = 4
 """Of results, for an estimate of what they would have cost."""
+
+_USAGE = "/context [view]"
 
 _BAR = 30
 """Cells of a bar that stands for the whole window."""
 
 
+class _Prefix(Protocol):
+    """What stood in front of the messages of the last request."""
+
+    model: str
+    system: str
+    tools: tuple[JsonObject, ...]
+
+
+class _Sent(Protocol):
+    """The builder of requests, as far as the last one is concerned."""
+
+    prefix: _Prefix
+    messages: tuple[JsonObject, ...]
+
+
 async def _context(context: CommandContext, arguments: Arguments) -> CommandResult:
-    arguments.at_most(0, "/context")
+    words = arguments.at_most(1, _USAGE)
+    if words == ("view",):
+        return _view(context)
+    if words:
+        raise UsageError(f"/context has no `{words[0]}`; nothing was done. Usage: {_USAGE}")
     ledger = context.agent.ledger
     programs = await asyncio.to_thread(read_audits, context.agent.session.directory)
     kept_out = sum(program.kept_out for program in programs)
@@ -42,6 +66,31 @@ async def _context(context: CommandContext, arguments: Arguments) -> CommandResu
             f"{plural(sum(len(program.calls) for program in programs), 'call')}"
         )
     return CommandResult(text, {**_as_object(ledger), "programs": saved})
+
+
+def _view(context: CommandContext) -> CommandResult:
+    """What the model was sent last, word for word; marks for the provider's cache and limits are left out."""
+    sent = cast("_Sent", context.agent.builder)
+    if not sent.messages:
+        return CommandResult("No request has been sent since this session was opened.", {"request": None})
+    prefix = sent.prefix
+    request = {
+        "model": prefix.model,
+        "system": prefix.system,
+        "tools": list(prefix.tools),
+        "messages": list(sent.messages),
+    }
+    parts = [f"model\n{prefix.model}", f"system\n{prefix.system}"]
+    parts += [f"tool {tool.get('name', '')}\n{_pretty(tool)}" for tool in prefix.tools]
+    parts += [
+        f"message {at} of {len(sent.messages)}, {message.get('role', '')}\n{_pretty(message.get('content'))}"
+        for at, message in enumerate(sent.messages, 1)
+    ]
+    return CommandResult("\n\n".join(parts), {"request": request})
+
+
+def _pretty(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _text(ledger: Ledger) -> str:
@@ -100,4 +149,10 @@ def _as_object(ledger: Ledger) -> dict[str, object]:
     }
 
 
-CONTEXT = Command("context", "what filled the window in the last request", _context)
+CONTEXT = Command(
+    "context",
+    "what filled the window in the last request; view: the request itself",
+    _context,
+    "[view]",
+    complete=lambda context: ("view",),
+)

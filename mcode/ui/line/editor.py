@@ -38,7 +38,7 @@ async def edit(text: str, command: list[str]) -> str:
     """
     with tempfile.TemporaryDirectory(prefix="mcode-draft-") as directory:
         path = Path(directory, "draft.md")
-        path.write_text(text, "utf-8")
+        path.write_text(f"{text}\n" if text else "", "utf-8")
         try:
             process = await asyncio.create_subprocess_exec(*command, str(path))
         except OSError as error:

@@ -70,6 +70,11 @@ async def test_23_context_adds_up_to_the_input_of_the_last_request(tmp_path: Pat
         assert last.definitions + last.system + last.messages + last.results == last.input_tokens
         await on.type("/context\n")
         await on.until(lambda: "definitions" in on.shown)
+        await on.press("escape")
+        await on.type("/context view\n")
+        await on.until(lambda: on.shown.startswith(" /context view"))
+        await on.press("end")
+        await on.until(lambda: '"text": "hello"' in on.shown)
 
 
 async def test_resume_shows_the_sessions_and_what_was_said(tmp_path: Path) -> None:

@@ -125,6 +125,21 @@ def test_14_no_hostile_sequence_of_a_model_a_file_or_a_tool_reaches_the_terminal
     assert "x[/oops]" in str(terminal) or "x[/oops]" in written
 
 
+def test_20_the_editor_gets_the_draft_and_gives_the_screen_back(machine: Machine) -> None:
+    editor = machine.home / "editor.sh"
+    editor.write_text('#!/bin/sh\necho appended >> "$1"\n')
+    editor.chmod(0o755)
+    with ScreenTerminal(machine, "--demo", EDITOR=str(editor)) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("my draft")
+        terminal.wait_for_row_with("my draft")
+        terminal.child.send("\x07")
+        terminal.wait_for_row_with("appended")
+        assert any("my draft" in row for row in terminal.screen())
+        terminal.child.send("\x03")
+        assert terminal.quit() == 0
+
+
 def _cpu(process: int) -> float:
     """Seconds of CPU that a process has used."""
     try:
