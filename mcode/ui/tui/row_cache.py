@@ -85,7 +85,7 @@ class RowCache:
     def _strip(self, row: Row) -> Strip:
         base, style = self._base, self._look.style
         segments = [Segment(span.text, base + style(span.style)) for span in row.spans]
-        cells = row.cells
+        cells = Segment.get_line_length(segments)  # as Textual measures it when it cuts the row
         if cells < self.width:
             segments.append(Segment(" " * (self.width - cells), base))
         strip = Strip(segments, max(cells, self.width))

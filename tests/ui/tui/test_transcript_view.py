@@ -282,6 +282,26 @@ async def test_a_running_call_is_painted_once_a_second_and_nothing_wakes_up_when
         assert app.view._ticker is None
 
 
+async def test_wide_and_joined_letters_leave_every_row_at_the_screens_width() -> None:
+    app = Host()
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+    words = [
+        "漢字",
+        family,
+        "1\ufe0f\u20e3",
+        "\u2764\ufe0f",
+        "\u0939\u093f\u0928\u094d\u0926\u0940",
+        "e\u0301",
+        "ﾊﾝｶｸ",
+    ]
+    async with app.run_test(size=(30, 20)):
+        say(app, TurnStarted(1, " ".join(words * 3)), TextDelta("".join(words * 8)))
+        for y in range(20):
+            strip = app.view.render_line(y)
+            assert strip.cell_length == 30
+            assert sum(segment.cell_length for segment in strip) == 30
+
+
 async def test_another_look_is_shown_at_once() -> None:
     app = Host()
     async with app.run_test(size=(100, 20)) as pilot:
