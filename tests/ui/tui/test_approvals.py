@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from typing import TYPE_CHECKING
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from tests.ui.tui.screen import Driven
 
 SLEEP = turns(use("Bash", command="sleep 20"), "Done.")
-TYPED, ROUNDS = "yes please 1 2 y", 4
+TYPED = "yes please 1 2 y"
+ROUNDS = int(os.environ.get("MCODE_TYPING_ROUNDS", "4"))
+"""How often text is typed while an approval comes; the requirement is 200, which takes minutes."""
 PROGRAMS = {"permissions": {"allow": ["run_code"]}}
 ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 20)"]}}
 
