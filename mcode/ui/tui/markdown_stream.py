@@ -34,7 +34,7 @@ LONGEST_LINE = 4_000
 
 _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`\n]*\n)|~{3,})([^\n]*)\n")
 
-_MARK = re.compile(r" {0,3}(?:\Z|[^\w\s]|\d+[.)]|\s)")
+_MARK = re.compile(r" {0,3}(?:\Z|[^\w\s]|_|\d+[.)]|\s)")
 """Lines that can begin a block, or end one by being blank."""
 
 
@@ -252,6 +252,8 @@ class _Piece:
 
 def _pieces(lines: Sequence[str], number: int | None) -> list[_Piece]:
     """Where top-level blocks and items of top-level lists begin. `number`: of the item that the lines begin with."""
+    if lines and not any(map(_MARK.match, lines)):
+        return [_Piece(0)]  # a paragraph
     tokens = _divider().parse("".join(lines))
     pieces: list[_Piece] = []
     for index, token in enumerate(tokens):

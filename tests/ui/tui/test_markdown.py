@@ -42,6 +42,7 @@ PARTS = [
     "tab\tseparated\tvalues\n",
     "windows line\r\nends\r\n",
     "- item\n```\nfence ends the list\n```\n- again\n",
+    "word\n___\n__bold__ word\n_x_\n",
     "* * *\n+ plus list\n+ more\n",
     "unclosed ``` in a line\n",
     "``\x60not a fence`x`\n",
