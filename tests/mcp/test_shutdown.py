@@ -15,7 +15,8 @@ from tests.mcp.live import HOSTILE, hostile, live, runs, until
 ROOT = Path(__file__).parents[2]
 
 
-def _pids(log: str) -> list[int]:
+def pids_in(log: str) -> list[int]:
+    """The processes that a log of a server names."""
     return [int(line.rpartition(" ")[2]) for line in log.splitlines() if "started as process" in line]
 
 
@@ -33,7 +34,7 @@ async def test_m_10_twenty_servers_some_ignoring_signals_and_one_with_an_orphan_
         states = {status.state for status in servers.servers.statuses()}
         assert states == {"connected"}
         pids = [
-            pid for server in range(20) for pid in _pids(servers.server(f"s{server}").log.path.read_text())
+            pid for server in range(20) for pid in pids_in(servers.server(f"s{server}").log.path.read_text())
         ]
         grandchild = int(orphan.read_text())
         assert len(pids) == 20
@@ -50,7 +51,7 @@ async def test_m_10_what_a_server_leaves_behind_when_it_dies_is_swept_up(tmp_pat
         await servers.connected()
         left = int((await servers.call("spawn")).text)
         assert runs(left)
-        (pid,) = _pids(servers.server().log.path.read_text())
+        (pid,) = pids_in(servers.server().log.path.read_text())
         import os
 
         os.kill(pid, signal.SIGKILL)
@@ -81,7 +82,7 @@ async def test_m_10_servers_end_with_mcode_even_when_it_is_killed(tmp_path: Path
         assert mcode.stdout is not None
         assert await asyncio.to_thread(mcode.stdout.readline) == "ready\n"
         logs = (tmp_path / "logs" / "mcp").glob("*.log")
-        pids = [pid for log in logs for pid in _pids(log.read_text())]
+        pids = [pid for log in logs for pid in pids_in(log.read_text())]
         assert len(pids) == 2
         mcode.kill()
     await until(lambda: not any(runs(pid) for pid in pids))
@@ -109,6 +110,6 @@ def test_m_10_a_headless_run_leaves_no_server(tmp_path: Path) -> None:
         timeout=60,
     )
     assert ran.returncode == 0, ran.stderr
-    pids = _pids((home / ".mcode" / "logs" / "mcp" / "h.log").read_text())
+    pids = pids_in((home / ".mcode" / "logs" / "mcp" / "h.log").read_text())
     assert pids
     assert not [pid for pid in pids if runs(pid)]
