@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from mcode.catalog.catalog import Catalog
     from mcode.catalog.entry import Entry, SearchResult
+    from mcode.catalog.meaning import Meaning
     from mcode.catalog.search import ToolIndex
     from mcode.tool import Tool
 
@@ -32,6 +33,7 @@ class Finder:
         self._entry_of = entry_of
         self._apart = apart
         self._index: ToolIndex | None = None
+        self._meaning: Meaning | None = None
         self._thread = ThreadPoolExecutor(1, "tool search")
         self._stale = {tool.source for tool in catalog}
         self._forget = catalog.listen(self._stale.add)
@@ -52,6 +54,8 @@ class Finder:
         """Let the thread end; nothing can be searched any more."""
         self._forget()
         self._thread.shutdown(wait=False, cancel_futures=True)
+        if self._meaning is not None:
+            self._meaning.close()
 
     def _search(
         self, tools: tuple[Tool, ...], stale: set[str], query: str, k: int, server: str | None
@@ -60,7 +64,8 @@ class Finder:
         from mcode.catalog.search import ToolIndex
 
         if self._index is None:
-            self._index = ToolIndex(meaning=Meaning(self._vectors))
+            self._meaning = Meaning(self._vectors)
+            self._index = ToolIndex(meaning=self._meaning)
         if stale:
             entries: dict[str, list[Entry]] = {source: [] for source in stale}
             for tool in tools:

@@ -5,6 +5,7 @@ A search never waits for it: until the vectors of nearly all tools are there, it
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import logging
@@ -31,6 +32,9 @@ NEARLY_ALL = 0.98
 LOAD = 64
 """Tools that the thread works out before it makes them known and looks for new ones."""
 
+LEAVE_WITHIN = 5.0
+"""Seconds that the end of the process waits for the thread."""
+
 TEXT = 800
 """Characters of a tool that are read."""
 
@@ -43,7 +47,9 @@ class Meaning:
         self._cache = cache
         self._vectors: dict[bytes, Any] = {}
         """By hash; filled by the thread, read by the search: single items come and never go."""
-        self._wanted: queue.SimpleQueue[Sequence[Entry]] = queue.SimpleQueue()
+        self._wanted: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
+        """None ends the thread."""
+        self._closed = threading.Event()
         self._thread: threading.Thread | None = None
         self._embedder: Embedder | None = None
         self._ready = threading.Event()
@@ -55,13 +61,20 @@ class Meaning:
 
     def follow(self, entries: Sequence[Entry]) -> None:
         """Work out, in the background, what of these tools is not known yet."""
-        if self.problem:
+        if self.problem or self._closed.is_set():
             return
         self._idle.clear()
         self._wanted.put(entries)
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="tool meanings", daemon=True)
             self._thread.start()
+            # A thread inside the library while the interpreter goes down aborts the whole process.
+            atexit.register(self._leave)
+
+    def close(self) -> None:
+        """End the thread when it has done what it is at; what is not worked out by then stays unknown."""
+        self._closed.set()
+        self._wanted.put(None)
 
     def settle(self, seconds: float) -> bool:
         """Wait until everything asked for is worked out; for tests and measurements."""
@@ -106,14 +119,24 @@ class Meaning:
         with contextlib.closing(_Store(self._cache)) as store:
             while True:
                 entries = self._wanted.get()
+                if entries is None or self._closed.is_set():
+                    self._idle.set()
+                    return
                 new = {_key(entry): entry for entry in entries if _key(entry) not in self._vectors}
                 self._vectors |= store.load(list(new))
                 left = [key for key in new if key not in self._vectors]
                 for start in range(0, len(left), LOAD):
+                    if self._closed.is_set():
+                        break
                     self._learn([(key, new[key]) for key in left[start : start + LOAD]], store)
                 self._rows = None
                 if self._wanted.empty():
                     self._idle.set()
+
+    def _leave(self) -> None:
+        self.close()
+        if self._thread is not None:
+            self._thread.join(LEAVE_WITHIN)
 
     def _learn(self, tools: list[tuple[bytes, Entry]], store: _Store) -> None:
         import numpy
