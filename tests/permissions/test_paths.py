@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import mcode
 from mcode.config.settings import Settings
 from mcode.permissions.file_patterns import read_pattern
 from mcode.permissions.modes import Mode
@@ -407,3 +409,21 @@ def test_what_an_allow_rule_covers_a_deny_rule_of_the_same_pattern_reaches(
         place = policy.locate(f"{root}/{'/'.join(names)}", house.start)
         if pattern.covers(place, policy.workspace):
             assert pattern.touches(place, policy.workspace)
+
+
+def test_f_07_no_file_of_the_package_has_a_fixed_place_for_temporary_files() -> None:
+    package = Path(mcode.__file__).parent
+    named = [
+        str(file)
+        for file in package.rglob("*.py")
+        if re.search(r"[\"']/(?:var/)?tmp/", file.read_text("utf-8"))
+    ]
+    assert named == []
+
+
+@pytest.mark.parametrize(
+    "line", ["cat ../y", "head -n 1 /etc/hostname", "ls ~", "grep x ../y", "head < ../y", "cd / && ls"]
+)
+def test_f_05_commands_ask_where_file_tools_ask(house: House, line: str) -> None:
+    assert house.outcome((), f"Bash({line})") == "ask"
+    assert house.outcome((), f"Bash({line})", mode=Mode.DONT_ASK) == "deny"
