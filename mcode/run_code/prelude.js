@@ -24,6 +24,12 @@ function take() {
   return flat(`{"out":[${text}]}`);
 }
 
+// When the worker has to look again, or `more`, and behind a line end the next frame: one entry for a whole turn.
+function turn() {
+  const text = take();
+  return flat(`${taken < queued ? "more" : restTime()}\n${text}`);
+}
+
 // What is left when the program was ended: calls that were not handed over are dropped.
 function takeRest() {
   for (let at = taken; at < queued; at++) if (slice(queue[at], 0, 7) === '["call"') queue[at] = "null";
@@ -360,7 +366,7 @@ function probe() {
 }
 
 const entries = {
-  receive, take, takeRest, fire, restTime, probe, __proto__: null,
+  receive, turn, takeRest, fire, restTime, probe, __proto__: null,
 };
 
 return (name, given) => entries[name](given);

@@ -37,7 +37,7 @@ _LOOK_AGAIN = 0.002
 
 _JOBS = 64
 _OVER = -3
-_ENDINGS = {_OVER: "", -2: "stalled"}
+_ENDINGS: dict[float, str] = {_OVER: "", -2: "stalled"}
 """What the prelude says of a program that waits for nothing, and how it has ended then."""
 
 
@@ -190,8 +190,7 @@ class Run:
         self._engine.enter("receive", frame)
         while True:
             self._engine.run_jobs()
-            events = self._taken()
-            rest = self._engine.enter("restTime")
+            events, rest = self._turn()
             if rest in _ENDINGS:
                 self._channel.send(*events)
                 raise Ended(_ENDINGS[rest], "")
@@ -201,17 +200,21 @@ class Run:
             else:
                 self._wait(events, rest)
 
-    def _taken(self) -> list[str]:
-        """What has happened, in order, as frames: all sent but the last."""
+    def _turn(self) -> tuple[list[str], float]:
+        """What has happened, in order, as frames, all sent but the last; and when to look again, in milliseconds."""
         events: list[str] = []
-        while text := self._engine.enter("take"):
-            if len(text) > FRAME_LIMIT // 4 and len(text.encode()) > FRAME_LIMIT:
-                raise Ended("too_large", "")
-            self._channel.send(*events)
-            events = [text]
-        if text is None:
-            raise Ended("memory_limit", "")
-        return events
+        while True:
+            told = self._engine.enter("turn")
+            if told is None:
+                raise Ended("memory_limit", "")
+            rest, _, text = told.partition("\n")
+            if text:
+                if len(text) > FRAME_LIMIT // 4 and len(text.encode()) > FRAME_LIMIT:
+                    raise Ended("too_large", "")
+                self._channel.send(*events)
+                events = [text]
+            if rest != "more":
+                return events, float(rest)
 
     def _wait(self, events: list[str], rest: float) -> None:
         """Hand over what has happened, and wait for a reply or for the next timer, in `rest` ms (-1: none)."""

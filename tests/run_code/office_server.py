@@ -38,7 +38,7 @@ def expenses(person: str) -> list[dict[str, Any]]:
             "category": CATEGORIES[(at + number) % len(CATEGORIES)],
             "amount": 40 + (at * 53 + number * number * 7) % 331,
             "status": "rejected" if (at + number) % 11 == 0 else "approved",
-            "description": f"Receipt {at} of {person}: " + "a description that nobody needs to read, " * 6,
+            "description": f"Receipt {at} of {person}: " + "a description that nobody needs to read, " * 3,
             "approval_chain": [f"manager-{step}@office.example" for step in range(4)],
             "metadata": {"scanner": "s-200", "checksum": f"{at * 7919:032x}", "pages": at % 3 + 1},
         }

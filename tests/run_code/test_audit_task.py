@@ -95,7 +95,8 @@ async def run(directory: Path, script: Script) -> tuple[str, Stage, int]:
     state.mkdir(parents=True)
     entry = {"command": sys.executable, "args": [str(SERVER)], "alwaysLoad": True}
     (state / "mcp.json").write_text(json.dumps({"mcpServers": {"office": entry}}))
-    settings = {"permissions": {"allow": ["mcp__office"]}}
+    # The direct way fills a usual window, and would be compacted before it is done.
+    settings = {"permissions": {"allow": ["mcp__office"]}, "mcode": {"window": 1_000_000}}
     with no_process_left():
         async with stage(directory, script, settings=settings) as here:
             pool = here.bench.pool

@@ -303,8 +303,8 @@ async def test_a_worker_that_sends_nonsense_is_ended_and_nothing_is_called(
         "        sent = []\n"
         "        def enter(name, *given):\n"
         "            if name == 'receive': sent.append(__import__('json').loads(given[0])['run']['code'])\n"
-        "            if name == 'take' and sent: return sent.pop()\n"
-        "            return {'probe': '', 'take': '', 'restTime': 1000}.get(name)\n"
+        "            if name == 'turn' and sent: return 'more\\n' + sent.pop()\n"
+        "            return {'probe': '', 'turn': '1000\\n', 'restTime': 1000}.get(name)\n"
         "        return enter\n"
     )
     monkeypatch.setattr(engine_module, "find_library", lambda: Library(fake))
