@@ -41,6 +41,8 @@ class Answers:
                 pass
         name, rest = split_line(line)
         special = None if result.failed or rest else special_inspector(name, front, result)
+        if not result.text:
+            return
         if special is not None:
             front.push_screen(special)
         elif result.failed:

@@ -85,6 +85,8 @@ class McodeApp(App[int], inherit_bindings=False):
         self._manners = manners
         self._drawn = drawn
         self.typed_before = typed
+        self.key = self.unsent = ""
+        """A key that the user gave, and the draft of that moment."""
         self.farewell = Farewell(self)
         self._environment = environment
         self.theme = theme if theme in self.available_themes else default_theme(environment, dark=None)
@@ -250,13 +252,10 @@ class McodeApp(App[int], inherit_bindings=False):
         """The terminal is looked at, or the user looks elsewhere."""
         self.notifier.looking = focus
 
-    def leave(self) -> None:
-        """Quit by a key: say how to go on, as /quit does."""
-        self.sending.run("/quit")
-
-    def repaint(self) -> None:
-        """Draw every cell anew."""
-        self.main.refresh(layout=True)
+    def take_key(self, key: str) -> None:
+        """End with a key for the next start of the screen, and with the draft for it."""
+        self.key, self.unsent = key, self.prompt.draft
+        self.exit(0)
 
     def tell_inspector(self) -> None:
         """What waits has changed; an inspector that is open says so."""

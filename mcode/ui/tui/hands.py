@@ -107,7 +107,7 @@ class Hands:
             front.remember(prompt.draft)
             prompt.clear_draft()
         elif self._twice("ctrl+c"):
-            front.leave()
+            front.sending.run("/quit")
         else:
             self.hint("Ctrl+C again quits.")
 
@@ -117,7 +117,7 @@ class Hands:
         if front.main.prompt_focused and front.prompt.text:
             front.prompt.action_delete_right()
         elif not (front.agent.busy or front.sending.shell_runs) or self._twice("ctrl+d"):
-            front.leave()
+            front.sending.run("/quit")
         else:
             self.hint("A turn runs: Ctrl+D again interrupts it and quits.")
 

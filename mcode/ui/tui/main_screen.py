@@ -175,7 +175,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_repaint(self) -> None:
         """Draw everything anew."""
-        self._front.repaint()
+        self.refresh(layout=True)
 
     def action_keys_help(self) -> None:
         """The keys of this place."""

@@ -8,6 +8,7 @@ from mcode.commands.registry import Arguments, Command, CommandResult, Registry
 from mcode.commands.tables import table
 from mcode.config.write import set_value
 from mcode.errors import UsageError
+from mcode.ui.tui.key_screen import KeyScreen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def with_own_commands(registry: Registry, front: McodeApp) -> Registry:
     """The commands of every front end, and those of this one before the last, which quits."""
     *most, last = registry
-    return Registry((*most, _theme(front), _copy(front), last))
+    return Registry((*most, _theme(front), _copy(front), _key(front), last))
 
 
 def _theme(front: McodeApp) -> Command:
@@ -58,3 +59,14 @@ def _copy(front: McodeApp) -> Command:
         return CommandResult(told, {"characters": len(text)})
 
     return Command("copy", "send the last block to the clipboard", run)
+
+
+def _key(front: McodeApp) -> Command:
+    async def run(context: CommandContext, arguments: Arguments) -> CommandResult:
+        arguments.at_most(0, "/key")
+        if context.agent.busy:
+            raise UsageError("A key begins a new session, and a turn is running; nothing was done.")
+        front.push_screen(KeyScreen(front))
+        return CommandResult("", {"credential": context.around.credential})
+
+    return Command("key", "where a key is looked for; take one for this run only, hidden", run)

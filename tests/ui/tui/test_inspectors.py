@@ -142,3 +142,16 @@ async def test_the_smallest_terminal_shows_prompt_approval_and_status(tmp_path: 
         await on.ask("make")
         await on.until(lambda: "make" in on.shown)
         assert "Enter" in on.shown or "Tab" in on.shown
+
+
+async def test_a_key_is_typed_hidden_and_leaves_with_the_draft(tmp_path: Path) -> None:
+    key = "-".join(("sk", "ant", "not", "a", "real", "key", "0123456789"))
+    async with screen(tmp_path) as on:
+        await on.type("/key\n")
+        await on.until(lambda: "A key is looked for in this order" in on.shown)
+        await on.type(key)
+        assert key not in on.shown
+        await on.press("enter")
+        await on.until(lambda: not on.app.is_running)
+        assert on.app.key == key
+        assert key not in "".join(on.app.entered)

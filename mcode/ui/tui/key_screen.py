@@ -1,0 +1,58 @@
+"""Where a key is looked for, and a hidden field that takes one for this run only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.widgets import Input, Static
+from typing_extensions import override
+
+from mcode.text import Kind, clean
+from mcode.ui.tui.inspector import InspectorScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.widget import Widget
+
+    from mcode.ui.tui.app import McodeApp
+
+_PLACES = """\
+A key is looked for in this order:
+  1  ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN in the environment
+  2  apiKeyHelper in ~/.mcode/settings.json, such as a password manager's command
+  3  the system keyring, under the service mcode
+A project's files are never asked. An endpoint without a key is named with --base-url or ANTHROPIC_BASE_URL.
+
+Paste a key to use it for this run. It is kept in memory alone, hidden here, and a new session begins with it;
+your draft comes along. Nothing is sent until you send it."""
+
+
+class KeyScreen(InspectorScreen):
+    """Takes a key. It is shown nowhere, and no history or journal sees it."""
+
+    def __init__(self, front: McodeApp) -> None:
+        super().__init__(front, "/key", f"now: {clean(front.around.credential, Kind.LINE)}")
+        self._box = Input(placeholder="paste the key here, then Enter", password=True)
+
+    @property
+    @override
+    def keys(self) -> str:
+        return "Enter use it for this run   Esc close"
+
+    @override
+    def body(self) -> Iterable[Widget]:
+        yield Static(Content(_PLACES), markup=False, classes="note")
+        yield self._box
+
+    @override
+    def opened(self) -> None:
+        self.set_focus(self._box)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Leave the screen with the key; who started it begins anew with it."""
+        key = event.value.strip()
+        if key:
+            self._box.value = ""
+            self.front.take_key(key)
