@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -103,7 +104,8 @@ async def _headless(options: Options) -> int:
             await bench.close()
 
 
-async def _interactive(options: Options) -> int:
+async def _interactive(options: Options, typed: str = "") -> int:
+    """Open a session and a front end on it. `typed`: what was in the prompt of a screen that this one follows."""
     from mcode.ui.choice import wants_screen
     from mcode.ui.line.choosing import ListChooser
     from mcode.ui.line.look import look_for
@@ -123,7 +125,11 @@ async def _interactive(options: Options) -> int:
             plain=options.plain or options.no_decoration,
             terminal=sys.stdin.isatty() and sys.stdout.isatty(),
         )
-        run = (_screen if screen else _lines)(options, bench, agent, opening, look)
+        run = (
+            _screen(options, bench, agent, opening, look, typed)
+            if screen
+            else _lines(options, bench, agent, opening, look)
+        )
         pruning = asyncio.create_task(bench.prune())
         try:
             return await run()
@@ -156,7 +162,7 @@ def _lines(
 
 
 def _screen(
-    options: Options, bench: Workbench, agent: Agent, opening: Opening, look: Look
+    options: Options, bench: Workbench, agent: Agent, opening: Opening, look: Look, typed: str
 ) -> Callable[[], Awaitable[int]]:
     """The full screen, ready to run."""
     from mcode.commands.standard import standard_registry
@@ -178,11 +184,20 @@ def _screen(
         remarks=_remarks(bench),
         first_message=options.prompt,
         theme=theme or default_theme(bench.environment, background.dark),
-        typed=background.typed,
+        typed=typed + background.typed,
         servers=bench.pool,
         drawn=lambda: None if bench.endpoint.guide else _preload(_load_sdk),
     )
-    return app.run_to_end
+
+    async def run() -> int:
+        code = await app.run_to_end()
+        if not app.key:
+            return code
+        os.environ["ANTHROPIC_API_KEY"] = app.key  # for this process alone; no child is given it
+        await bench.close()
+        return await _interactive(options, app.unsent)
+
+    return run
 
 
 def _preload(*loaders: Callable[[], None]) -> None:
