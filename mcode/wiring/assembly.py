@@ -283,7 +283,7 @@ class Assembly:
         self._servers.start()
         await asyncio.to_thread(self._policy.prepare)
         await self._file_state.remove_leftovers()
-        self._catalogue.start()
+        self._catalogue.start(self._events)
 
     async def _shut_down(self) -> None:
         await self._bench.server_trust.end()

@@ -18,7 +18,7 @@ from mcode.catalog.seen import Seen
 from mcode.catalog.servers import NoServers, ServerFacts
 from mcode.catalog.shelf import Shelf
 from mcode.catalog.tool_search import ToolSearch
-from mcode.events import Notice
+from mcode.events import Notice, RequestStarted
 from mcode.pipeline.standing import standing_permission
 from mcode.wiring.endpoint_memory import EndpointMemory
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mcode.agent.conversation import Conversation
     from mcode.catalog.catalog import Catalog
     from mcode.catalog.placement import LoadingWay, ProgramsMode
+    from mcode.events import Event, EventBus
     from mcode.permissions.decide import Policy
     from mcode.wiring.workbench import Workbench
 
@@ -100,9 +101,18 @@ class SessionCatalogue:
         """Note for later sessions that this endpoint does not take references."""
         self._memory.keep("loading", "call")
 
-    def start(self) -> None:
-        """Build the index in the background, a moment from now."""
-        self._warming = asyncio.create_task(self._warm())
+    def start(self, events: EventBus) -> None:
+        """Build the index in the background: where nobody sits at a terminal, after the first request went out."""
+        due = asyncio.Event()
+        if self._bench.interactive:
+            due.set()
+
+        def receive(event: Event) -> None:
+            if isinstance(event, RequestStarted):
+                due.set()
+
+        events.subscribe(receive)
+        self._warming = asyncio.create_task(self._warm(due))
 
     def close(self) -> None:
         """End the search's thread."""
@@ -110,7 +120,8 @@ class SessionCatalogue:
             self._warming.cancel()
         self.shelf.finder.close()
 
-    async def _warm(self) -> None:
+    async def _warm(self, due: asyncio.Event) -> None:
+        await due.wait()
         await asyncio.sleep(WARM_AFTER)
         if self.shelf.placements.deferred():
             await self.shelf.finder.warm()
