@@ -75,6 +75,8 @@ class Parts:
     """Loads and tidies what must be ready before the first call."""
     ready: Callable[[], Awaitable[None]]
     """Waits, before a turn, for what the first request has to hold; returns at once ever after."""
+    choose_model: Callable[[], Awaitable[str]]
+    """The name of the model, where none was named at the start; raises UsageError."""
     shutdown: Callable[[], Awaitable[None]]
     """Ends child processes and closes the endpoint and the journal."""
 
@@ -176,6 +178,17 @@ class Agent:
             self._parts.conversation.append("mode", {"mode": self.mode})
         if context.title:
             self.rename(context.title)
+        try:
+            await self._find_model()
+        except UsageError as error:
+            self.events.emit(Notice(str(error), "error"))
+
+    async def _find_model(self) -> None:
+        """Where no model is named, take one that the endpoint offers. Raises UsageError."""
+        if not self._model:
+            name = await self._parts.choose_model()
+            if not self._model:
+                self.set_model(name)
 
     async def submit(self, text: str, *, typed: bool = True) -> TurnFinished:
         """Run one turn with the user's message and return when it has ended; while busy it waits its turn.
@@ -297,6 +310,7 @@ class Agent:
             mentioned = await self._read_mentioned(text, turn) if queued.typed else []
             notes = self._preamble()
             content = [{"type": "text", "text": part} for part in (*notes, *mentioned, text)]
+            await self._find_model()
             begun = True
             return await self._parts.loop.run(content, text, queued.shown)
         except asyncio.CancelledError:
@@ -306,7 +320,7 @@ class Agent:
             if not begun:  # nothing of it is in the record: the front end gives the text back
                 self.events.emit(finished)
             return finished
-        except StorageError as error:
+        except (StorageError, UsageError) as error:
             self.events.emit(Notice(str(error), "error"))
             return self._fail(turn, str(error))
         except Exception:  # the screen boundary -- a bug in a turn must not end the session

@@ -38,6 +38,7 @@ from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
 from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
+from mcode.wiring.model import choose_model
 from mcode.wiring.policy import session_policy
 from mcode.wiring.programs import SessionPrograms
 from mcode.wiring.rewinding import make_rewinding
@@ -215,6 +216,7 @@ class Assembly:
             neighbours=lambda: bench.neighbours(self._session.id),
             prepare=self._prepare,
             ready=self._servers.ready,
+            choose_model=lambda: choose_model(bench, meter, builder, events),
             shutdown=self._shut_down,
         )
         return Agent(parts, options.model or self._model_of_session() or endpoint.model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcode import files, jsontext
@@ -58,6 +58,45 @@ class Endpoint:
     guide: bool = False
     """True where the offline guide answers."""
     notices: tuple[str, ...] = ()
+    unnamed: UnnamedModel | None = None
+    """Chooses the model behind the first frame, where none is named; `model` is empty until then."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """A model that the endpoint was asked for, with its limits in tokens as far as they are known."""
+
+    name: str
+    window: int | None
+    max_tokens: int | None
+    notice: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnnamedModel:
+    """Asks the endpoint once what it offers, and takes the first."""
+
+    client: AnthropicClient
+    cache: _ModelCache
+
+    async def choose(self) -> ChosenModel:
+        """Raises UsageError where the endpoint does not say, with what to do."""
+        advice = "Name one with --model, `model` in ~/.mcode/settings.json, or ANTHROPIC_MODEL"
+        try:
+            models = await self.client.list_models()
+        except ModelFailure as failed:
+            said = failed.failure.message
+            raise UsageError(
+                f"No model is named, and {self.client.name} does not list its own: {said} {advice}."
+            ) from failed
+        if not models:
+            raise UsageError(f"No model is named, and {self.client.name} lists none. {advice}.")
+        self.cache.keep(models)
+        taken = models[0]
+        told = (
+            f"No model is named, so {taken.id} was taken, the first that {self.client.name} lists. {advice}."
+        )
+        return ChosenModel(taken.id, taken.window, taken.max_tokens, told)
 
 
 async def choose_endpoint(
@@ -91,11 +130,10 @@ async def choose_endpoint(
     cache = _ModelCache(places.state / "cache" / "models.json", profile.base_url)
     named = options.model or settings.model or own.get("ANTHROPIC_MODEL")
     named = named or cache.first()
-    model, notices = (named, ()) if named else await _first_model(client, cache)
-    window, max_tokens = cache.limits_of(model)
-    return Endpoint(
+    window, max_tokens = cache.limits_of(named) if named else (None, None)
+    endpoint = Endpoint(
         client=client,
-        model=model,
+        model=named or "",
         window=settings.own.window or window or WINDOW,
         max_tokens=settings.own.max_tokens or min(max_tokens or ANSWER, ANSWER),
         most_tokens=max_tokens or 4 * ANSWER,
@@ -106,33 +144,43 @@ async def choose_endpoint(
         extra=dict(profile.extra_body),
         credential=credential.source if credential else "none",
         secrets=((credential.value,) if credential else ()) + header_secrets(own),
-        notices=(*notices, *_problems(search)),
+        notices=_problems(search),
+        unnamed=None if named else UnnamedModel(client, cache),
     )
+    return endpoint if named or interactive else await _with_model(endpoint, settings)
+
+
+async def _with_model(endpoint: Endpoint, settings: Settings) -> Endpoint:
+    """The endpoint with its model, where nobody waits for a first frame. Raises UsageError."""
+    try:
+        return (await named_endpoint(endpoint, settings))[0]
+    except UsageError:
+        await endpoint.client.close()
+        raise
+
+
+async def named_endpoint(endpoint: Endpoint, settings: Settings) -> tuple[Endpoint, str]:
+    """The endpoint with a model, and what the user should know of the choice. Raises UsageError."""
+    if endpoint.unnamed is None:
+        return endpoint, ""
+    chosen = await endpoint.unnamed.choose()
+    own, most = settings.own, chosen.max_tokens
+    named = replace(
+        endpoint,
+        model=chosen.name,
+        window=own.window or chosen.window or WINDOW,
+        max_tokens=own.max_tokens or min(most or ANSWER, ANSWER),
+        most_tokens=most or 4 * ANSWER,
+        unnamed=None,
+        notices=(*endpoint.notices, chosen.notice),
+    )
+    return named, chosen.notice
 
 
 def _guide(notices: tuple[str, ...]) -> Endpoint:
     from mcode.model.guide import guide_client
 
     return Endpoint(guide_client(), GUIDE, guide=True, notices=notices)
-
-
-async def _first_model(client: AnthropicClient, cache: _ModelCache) -> tuple[str, tuple[str, ...]]:
-    """Ask the endpoint once what it offers, and take the first; raises UsageError where it does not say."""
-    advice = "Name one with --model, `model` in ~/.mcode/settings.json, or ANTHROPIC_MODEL"
-    try:
-        models = await client.list_models()
-    except ModelFailure as failed:
-        await client.close()
-        said = failed.failure.message
-        raise UsageError(
-            f"No model is named, and {client.name} does not list its own: {said} {advice}."
-        ) from failed
-    if not models:
-        await client.close()
-        raise UsageError(f"No model is named, and {client.name} lists none. {advice}.")
-    cache.keep(models)
-    taken = models[0].id
-    return taken, (f"No model is named, so {taken} was taken, the first that {client.name} lists. {advice}.",)
 
 
 def _how_to_set(search: Search) -> str:

@@ -97,3 +97,30 @@ def test_j_05_a_session_that_is_open_elsewhere_can_be_read_or_copied(machine: Ma
         assert len(machine.sessions) == 2
         first.say("/quit")
         first.wait_for_end()
+
+
+def test_without_a_model_the_prompt_is_there_first_and_the_endpoints_own_list_decides(
+    machine: Machine,
+) -> None:
+    models = [{"id": "small-1", "max_input_tokens": 50_000}, {"id": "large-1"}]
+    with running_server(ANSWERS, models=models) as server:
+        with BinaryTerminal(machine, "--plain", "--base-url", server.url) as terminal:
+            terminal.wait_for_row(PROMPT)
+            terminal.wait_for("small-1 was taken")
+            terminal.say("hello")
+            terminal.wait_for("Noted.")
+            terminal.say("/quit")
+            assert terminal.wait_for_end() == 0
+        assert server.bodies[0]["model"] == "small-1"
+
+
+def test_an_endpoint_that_cannot_be_asked_for_its_models_leaves_the_session_open(machine: Machine) -> None:
+    with running_server(ANSWERS) as server:
+        gone = server.url
+    with BinaryTerminal(machine, "--plain", "--base-url", gone) as terminal:
+        terminal.wait_for_row(PROMPT)
+        terminal.wait_for("No model is named, and")
+        terminal.say("/status")
+        terminal.wait_for("Name one with --model")
+        terminal.say("/quit")
+        assert terminal.wait_for_end() == 0
