@@ -22,6 +22,7 @@ from mcode.ui.tui.clipboard import copy_by_program
 from mcode.ui.tui.deciding import Deciding
 from mcode.ui.tui.document import Document
 from mcode.ui.tui.farewell import Farewell
+from mcode.ui.tui.greeting import is_keyless
 from mcode.ui.tui.hands import Hands
 from mcode.ui.tui.inspector import InspectorScreen
 from mcode.ui.tui.look import can_show_unicode, look_for
@@ -120,8 +121,7 @@ class McodeApp(App[int], inherit_bindings=False):
         self.panel = ApprovalPanel(lambda: self.look, lambda: self.main.size.height)
         self.activity = ActivityLine(self.facts)
         self.queue = QueueStrip()
-        keyless = self.around.credential == "none" and self.around.endpoint == "offline guide"
-        self.status = StatusLine(self.facts, self.sessions.servers, keyless=keyless)
+        self.status = StatusLine(self.facts, self.sessions.servers, keyless=is_keyless(self.around))
         self.main = MainScreen(self)
         self.deciding = Deciding(
             self.panel,

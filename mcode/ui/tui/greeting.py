@@ -13,7 +13,7 @@ from mcode.text import Kind, clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.commands.host import CommandContext
+    from mcode.commands.host import CommandContext, Surroundings
 
 _TRY = (
     ("Try:", "fix the failing test in tests/test_parser.py"),
@@ -42,9 +42,16 @@ async def late_lines(context: CommandContext) -> list[str]:
     sessions = await asyncio.to_thread(context.around.sessions)
     earlier = sum(info.id != context.agent.session.id for info in sessions)
     rows = [f"{head:<6}{text}" for head, text in _TRY]
+    if is_keyless(context.around):
+        rows.append(f"{'':<6}/key            use a key for this run; what is here works without one too")
     if earlier:
         rows.append(f"{'':<6}/resume         {plural(earlier, 'earlier session')} in this folder")
     return [f"Ready. {resident_summary(context)}", "", *rows]
+
+
+def is_keyless(around: Surroundings) -> bool:
+    """True where the offline guide answers because no key was found."""
+    return around.credential == "none" and around.endpoint == "offline guide"
 
 
 def _short(directory: str, home: str) -> str:

@@ -23,10 +23,10 @@ A key is looked for in this order:
   1  ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN in the environment
   2  apiKeyHelper in ~/.mcode/settings.json, such as a password manager's command
   3  the system keyring, under the service mcode
-A project's files are never asked. An endpoint without a key is named with --base-url or ANTHROPIC_BASE_URL.
+A project's files are never asked. For an endpoint without a key start mcode with --base-url.
 
-Paste a key to use it for this run. It is kept in memory alone, hidden here, and a new session begins with it;
-your draft comes along. Nothing is sent until you send it."""
+Paste a key to use it for this run: hidden here, kept in memory alone. A new session begins
+with it and takes your draft along. Nothing is sent until you send it."""
 
 
 class KeyScreen(InspectorScreen):
