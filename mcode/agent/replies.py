@@ -83,7 +83,6 @@ class ModelCaller:
         """Send the conversation, return the model's message; only cancellation and StorageError raise."""
         if turn != self._turn:
             self._turn, self._continued = turn, 0
-        await self.builder.settle()
         body = self.builder.next(self.model(), self._room)
         self.meter.sending(self.builder.prefix, self.builder.messages)
         self.events.emit(RequestStarted(turn))

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ALWAYS_LOADED_WAIT = 5.0
-"""Seconds that the first request waits for servers whose tools are never deferred."""
-
 LOADING = "loading"
 """Subject of a refusal of `defer_loading` and `tool_reference`."""
 
@@ -78,14 +75,6 @@ class RequestBuilder:
     def shelf(self) -> Shelf:
         """The session's tools, with where each sits and which are loaded."""
         return self._shelf
-
-    async def settle(self) -> None:
-        """Before the first request, wait a little for servers that are always loaded and still on their way."""
-        waiting = [
-            each for each in self.shelf.servers.statuses() if each.always_load and each.state == "connecting"
-        ]
-        if waiting and self._conversation.prefix is None:
-            await self.shelf.servers.settle(ALWAYS_LOADED_WAIT)
 
     def next(self, model: str, max_tokens: int | None = None) -> JsonObject:
         """The body of the next request; begins a prefix where none stands or the model has changed."""

@@ -282,18 +282,6 @@ async def test_programs_first_moves_what_they_can_call_out_of_the_request(tmp_pa
         assert f"tools.{CREATE}" in direct.text
 
 
-async def test_the_first_request_waits_for_servers_that_are_always_loaded(tmp_path: Path) -> None:
-    async with stage(tmp_path, turns("Hello.", "Again.")) as here:
-        servers = Servers()
-        here.agent.builder.shelf.servers = servers
-        servers.put("slow", "connecting", always_load=True)
-        servers.on_settle = lambda: join(here, [ServerTool("slow", "ping", "Ping it.")], servers) and None
-        await here.say("hello")
-        await here.say("again")
-        assert servers.waits == [5.0]
-        assert "mcp__slow__ping" in names(here.client.requests[0])
-
-
 async def test_a_rule_against_the_search_loads_everything(tmp_path: Path) -> None:
     rules = {"permissions": {"deny": ["ToolSearch"]}}
     async with stage(tmp_path, turns("Hello."), settings=rules) as here:
