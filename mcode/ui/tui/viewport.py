@@ -52,11 +52,12 @@ class Viewport:
         """Note which blocks were added or changed."""
         blocks = self._document.blocks
         width = max(1, self.width)
+        first, last = (self.places[0][0], self.places[-1][0]) if self.places else (0, -1)
         for number in self._document.take_changes():
             if number >= len(self.heights):
                 for block in blocks[len(self.heights) : number + 1]:
                     self.heights.append(estimate(block, width))
-            elif isinstance(blocks[number], AnswerBlock):
+            elif isinstance(blocks[number], AnswerBlock) and not first <= number <= last:
                 self.heights.set(number, max(self.heights[number], estimate(blocks[number], width)))
 
     def resize(self, width: int, height: int) -> None:
@@ -77,20 +78,21 @@ class Viewport:
 
     def lay_out(self) -> None:
         """Find what each row of the screen shows."""
-        total = self.heights.total
         if not self.following:
             self.places = self._from(self.top)
             if len(self.places) < self.height:
                 self.following = True
         if self.following:
             self.places = self._from_end()
-        self._total_left_at += self.heights.total - total  # an estimate that became exact is no new row
         if self.places:
             self.top = self.places[0]
 
     def scroll(self, by: int, target: int) -> None:
         """Move by some rows; `target`: the row that the screen would begin with, by the estimates."""
-        self.go(self._walked(by) if abs(by) <= WALK else self.heights.find(target))
+        total = self.heights.total
+        place = self._walked(by) if abs(by) <= WALK else self.heights.find(target)
+        self._total_left_at += self.heights.total - total
+        self.go(place)
         if by > 0 and self._at_end():
             self.following = True
 
@@ -100,7 +102,9 @@ class Viewport:
             self.following = False
             self._total_left_at = self.heights.total
         self.top = place
+        total = self.heights.total
         self.lay_out()
+        self._total_left_at += self.heights.total - total  # an estimate that became exact is no new row
 
     def fits(self, number: int) -> bool:
         """Whether all from a block on fits the screen."""

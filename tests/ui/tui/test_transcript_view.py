@@ -136,6 +136,17 @@ async def test_a_reader_who_scrolled_up_is_neither_moved_nor_repainted() -> None
         assert app.view.following
 
 
+async def test_rows_are_new_by_their_number_not_by_how_often_they_were_painted() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 10)) as pilot:
+        say(app, TextDelta("one\n\nmore " * 200))
+        await pilot.press("pageup")
+        for _ in range(50):
+            say(app, TextDelta("and "))
+        say(app, TextDelta("\n\none\n\ntwo"))
+        assert shown(app)[-1].strip() in {"5+ new rows, End", "2 new rows, End"}
+
+
 async def test_scrolling_down_to_the_end_follows_again() -> None:
     app = Host()
     async with app.run_test(size=(60, 10)) as pilot:
