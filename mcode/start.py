@@ -109,8 +109,9 @@ async def _interactive(options: Options, typed: str = "") -> int:
     from mcode.ui.choice import wants_screen
     from mcode.ui.line.choosing import ListChooser
     from mcode.ui.line.look import look_for
+    from mcode.ui.line.trusting import FolderAsker
 
-    bench = await prepare(options, interactive=True)
+    bench = await prepare(options, interactive=True, question=FolderAsker())
     with open_log(bench.places.logs, bench.masker, detailed=options.debug):
         look = look_for(bench.settings.own.ui, bench.environment, decoration=not options.no_decoration)
         chooser = ListChooser()

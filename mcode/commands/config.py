@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
     from mcode.jsontext import JsonObject, JsonValue
 
-_ELSEWHERE = frozenset({"rules", "hooks", "problems", "sources", "own"})
-"""Fields that /permissions, /hooks or other parts of the answer show."""
+_ELSEWHERE = frozenset({"rules", "hooks", "problems", "sources", "own", "granted", "withheld", "untrusted"})
+"""Fields that /permissions, /hooks, /trust or other parts of the answer show."""
 
 _NAMES_ONLY = frozenset({"env", "own_env"})
 """Mappings whose values may be secrets: only the names are shown."""
@@ -68,7 +68,7 @@ def _text(data: JsonObject) -> str:
 
 
 def _source(source: JsonObject) -> tuple[str, str, str]:
-    note = "" if source["trusted"] else "only deny and ask rules count"
+    note = "" if source["trusted"] else "only deny and ask rules count, and what /trust lists as approved"
     return str(source["scope"]), str(source["path"] or "(given at the start)"), note
 
 

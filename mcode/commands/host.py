@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mcode.config.memory import MemoryFile
     from mcode.config.places import Places
     from mcode.config.settings import Settings
+    from mcode.config.trust import Item
     from mcode.events import ApprovalRequested, Event, EventBus, Ledger, QuestionAsked, TurnFinished
     from mcode.jsontext import JsonObject
     from mcode.masking import Masker
@@ -256,6 +257,28 @@ class Conversation(Protocol):
         ...
 
 
+class TrustControl(Protocol):
+    """What this folder may grant itself, for /trust. Facts of items are masked."""
+
+    def page(self) -> str:
+        """Everything that waits for the user's word; empty where nothing does."""
+        ...
+
+    def waiting(self) -> Sequence[Item]: ...
+
+    def granted(self) -> Sequence[Item]: ...
+
+    def refused(self) -> Sequence[Item]: ...
+
+    async def answer(self, answer: str) -> str:
+        """`trust` or `never`, for all that waits; returns what came of it."""
+        ...
+
+    async def forget(self) -> str:
+        """Take back every answer about this folder."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What commands need beside the conversation."""
@@ -276,6 +299,8 @@ class Surroundings:
     """Names of the models that the endpoint offers; raises EndpointError."""
     masker: Masker
     """Replaces secrets in text that leaves the session."""
+    trust: TrustControl | None = None
+    """None where there is no folder to trust."""
 
 
 @dataclass(frozen=True, slots=True)

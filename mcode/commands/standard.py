@@ -25,6 +25,7 @@ from mcode.commands.session import CLEAR, RENAME, RESUME
 from mcode.commands.status import STATUS
 from mcode.commands.tasks import TASKS
 from mcode.commands.tools import TOOLS
+from mcode.commands.trust import TRUST
 
 if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
@@ -48,6 +49,7 @@ def standard_registry() -> Registry:
             TASKS,
             PERMISSIONS,
             HOOKS,
+            TRUST,
             MEMORY,
             CONFIG,
             STATUS,

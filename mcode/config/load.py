@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.config.git_index import is_tracked
@@ -9,8 +10,9 @@ from mcode.config.merge import merge
 from mcode.config.plain_file import resolve
 from mcode.config.read_settings import SettingsFile, read_file, read_text
 from mcode.config.repository import find_repository
-from mcode.config.restrict import ignored_notice, restrict
+from mcode.config.restrict import ignored_notice, restrict, untrusted_text
 from mcode.config.settings import Problem, Settings, Source
+from mcode.config.trust import TrustStore
 from mcode.config.written_rules import read_marks, rule_mark
 
 if TYPE_CHECKING:
@@ -34,13 +36,16 @@ def load_settings(
     flag: str | None = None,
     sources: frozenset[str] = SETTING_SOURCES,
     trusted: bool = False,
+    trust: TrustStore | None = None,
 ) -> Settings:
     """Read and merge every file.
 
     `start` is absolute and resolved. `flag` is the argument of `--settings`: JSON, or the path of a file.
-    `sources` are the scopes to read besides managed files and the flag. `trusted` says whether the folder's
-    own files may grant something. Starts no process and opens plain files only.
+    `sources` are the scopes to read besides managed files and the flag. Of the folder's own files everything
+    counts that the user has approved in `trust`, by default the stored answers; with `trusted` everything that
+    was not refused. Starts no process and opens plain files only.
     """
+    answers = trust or TrustStore(places)
     repository = find_repository(start)
     root = repository.root if repository else start
     own, claude = places.managed
@@ -64,9 +69,16 @@ def load_settings(
         files.append(_read("user", places.state / NAME, places.state, loud=True))
         files.append(_read("user", places.claude / NAME, places.claude))
     written = _WrittenByMcode(places, root, repository)
-    restricted = [restrict(file, written) for file in files]
+    restricted = [
+        restrict(file, written, lambda item: answers.is_approved(item, anyway=trusted)) for file in files
+    ]
     problems = [*ignored_notice(restricted), *written.problems]
-    return merge([file for file, _ in restricted], start, places.home, problems)
+    return replace(
+        merge([each.file for each in restricted], start, places.home, problems),
+        granted=tuple(item for each in restricted for item in each.granted),
+        withheld=tuple(item for each in restricted for item in each.withheld),
+        untrusted=untrusted_text(restricted),
+    )
 
 
 def local_settings_file(start: Path) -> Path:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from mcode.config.trust import Item
     from mcode.jsontext import JsonObject
 
 
@@ -198,3 +199,9 @@ class Settings:
     problems: tuple[Problem, ...] = ()
     sources: tuple[Source, ...] = ()
     """The sources that were found and could be read, the strongest first."""
+    granted: tuple[Item, ...] = ()
+    """What counts of the folder's own files because the user approved it."""
+    withheld: tuple[Item, ...] = ()
+    """What does not count of them: the user was not asked yet, or refused."""
+    untrusted: str = ""
+    """The same in a sentence; empty where nothing is withheld."""

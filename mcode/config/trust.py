@@ -1,6 +1,6 @@
 """What of a folder the user has approved: each item by the hash of its content, in a file of the user's alone.
 
-An item is whatever a folder's files would have mcode start, contact or obey: a server, later a hook or a setting.
+An item is whatever a folder's files would have mcode start, contact or obey: a server, a hook, a rule, a setting.
 Its `kind` says which; its `key` names it within the folder. Approval is for one content: a changed item is a new one.
 """
 
@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 from mcode.config.json_parts import as_object
 from mcode.config.plain_file import is_inside, read_plain, reason
 from mcode.config.written_rules import folder_number
-from mcode.files import private_directory, update_json
 from mcode.jsontext import JsonError, parse_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from mcode.config.places import Places
@@ -73,12 +72,15 @@ class TrustStore:
         """Why no stored answer counts; empty where the file is well, or was not needed."""
         return self._fault
 
-    def is_approved(self, item: Item) -> bool:
-        """True where the user approved this very content, or the whole folder for this run. A refusal stands."""
+    def is_approved(self, item: Item, *, anyway: bool = False) -> bool:
+        """True where the user approved this very content, or the whole folder for this run. A refusal stands.
+
+        `anyway`: everything counts as approved that was not refused.
+        """
         answered = self.earlier(item)
         if answered is not None and answered.digest == item.digest:
             return answered.answer == APPROVED
-        return self._run is not None and is_inside(item.folder, self._run)
+        return anyway or (self._run is not None and is_inside(item.folder, self._run))
 
     def is_refused(self, item: Item) -> bool:
         """True where the user refused this very content."""
@@ -117,28 +119,43 @@ class TrustStore:
         In the home directory and in `/` that is for this session only. Returns what the user should know, mostly
         nothing (""). Raises StorageError; the answer then counts for this session.
         """
-        return self._keep(item, APPROVED)
+        return self._keep((item,), APPROVED)
 
     def refuse(self, item: Item) -> str:
         """Remember that the user refused the item; returns and raises as `approve`."""
-        return self._keep(item, REFUSED)
+        return self._keep((item,), REFUSED)
+
+    def approve_all(self, items: Sequence[Item]) -> str:
+        """Remember that the user approved all of these, in one step; returns and raises as `approve`."""
+        return self._keep(items, APPROVED)
+
+    def refuse_all(self, items: Sequence[Item]) -> str:
+        """Remember that the user refused all of these, in one step; returns and raises as `approve`."""
+        return self._keep(items, REFUSED)
 
     def forget(self, folder: Path, kind: str) -> int:
         """Forget the answers about a folder's items of one kind; returns how many. Raises StorageError."""
-        count = len(as_object(_items(self._read(), folder).get(kind)) or {})
+        held = set(as_object(_items(self._read(), folder).get(kind)) or {})
+        held |= {key for owner, which, key in self._session if (owner, which) == (folder, kind)}
         self._session = {key: one for key, one in self._session.items() if key[:2] != (folder, kind)}
-        if count:
+        if held:
             self._change(lambda content: _without(content, folder, kind))
-        return count
+        return len(held)
 
-    def _keep(self, item: Item, answer: str) -> str:
-        answered = Answered(answer, item.digest, item.facts)
-        self._session[item.folder, item.kind, item.key] = answered
-        if item.folder in (self._home, item.folder.parent):
-            return f"{item.folder} is not a project's folder: the answer counts for this session."
-        return self._change(lambda content: _with(content, item, answer))
+    def _keep(self, items: Sequence[Item], answer: str) -> str:
+        for item in items:
+            self._session[item.folder, item.kind, item.key] = Answered(answer, item.digest, item.facts)
+        passing = [item for item in items if item.folder in (self._home, item.folder.parent)]
+        stored = [item for item in items if item not in passing]
+        said = self._change(lambda content: _with_all(content, stored, answer)) if stored else ""
+        if passing:
+            where = passing[0].folder
+            said = f"{where} is not a project's folder: the answer counts for this session. {said}".rstrip()
+        return said
 
     def _change(self, change: Callable[[JsonObject], JsonObject]) -> str:
+        from mcode.files import private_directory, update_json  # not needed where answers are only read
+
         notices: list[str] = []
         private_directory(self._state)
         self._content = update_json(self._path, change, on_unreadable=notices.append)
@@ -167,6 +184,12 @@ def _items(content: JsonObject, folder: Path) -> JsonObject:
     if entry.get("folder") != folder_number(folder):
         return {}
     return as_object(entry.get("items")) or {}
+
+
+def _with_all(content: JsonObject, items: Sequence[Item], answer: str) -> JsonObject:
+    for item in items:
+        content = _with(content, item, answer)
+    return content
 
 
 def _with(content: JsonObject, item: Item, answer: str) -> JsonObject:

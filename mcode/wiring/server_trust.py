@@ -7,18 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcode.call import Call, Origin
-from mcode.config.trust import TrustStore
 from mcode.errors import StorageError
 from mcode.events import Notice
 from mcode.mcp.scopes import Gathered, Wanted, gather, trust_item
 from mcode.mcp.server_facts import facts_of
-from mcode.mcp.server_files import project_files
 from mcode.tool import Choice, Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcode.config.trust import Item
+    from mcode.config.trust import Item, TrustStore
     from mcode.events import EventBus
     from mcode.masking import Masker
     from mcode.mcp.entries import ServerEntry
@@ -32,12 +30,6 @@ CHOICES = (
     Choice(APPROVE, "mcode may use it here, until its entry changes"),
     Choice(REFUSE, "it stays off here, until its entry changes"),
 )
-
-
-def trust_store(bench: Workbench) -> TrustStore:
-    """The user's approvals; with `--trust` everything in the project counts as approved for this run."""
-    run = project_files(bench.start)[-1].parent if bench.options.trust else None
-    return TrustStore(bench.places, run=run)
 
 
 def find_servers(bench: Workbench) -> Gathered:
@@ -63,16 +55,21 @@ class ServerTrust:
     """Not yet answered for in this run."""
     approved: Callable[[ServerEntry], None] = field(default=lambda entry: None)
     """Told of each entry that may run from now on, in the loop."""
+    untrusted: str = ""
+    """What of the folder's settings waits for the user as well, in a sentence; empty where nothing does."""
+    asked: bool = False
+    """The user was asked about the whole folder in this run, and is not asked again."""
     _task: asyncio.Task[None] | None = None
 
     def begin(self, desk: Desk, events: EventBus) -> None:
-        """Ask, or say that nobody was asked; returns at once."""
-        if not self.waiting:
-            return
-        if desk.attached:
+        """Ask about servers, or say what stays off; returns at once."""
+        if self.waiting and desk.attached and not self.asked:
             self._task = asyncio.create_task(self._ask(desk, events))
-            return
-        events.emit(Notice(self._unasked(), "warning"))
+            said = [self.untrusted]
+        else:
+            said = [self.untrusted, self._off() if self.waiting else ""]
+        if any(said):
+            events.emit(Notice(" ".join(filter(None, (*said, _way_out(attached=desk.attached)))), "warning"))
 
     async def end(self) -> None:
         """Withdraw the question of a session that is left; the next session asks again."""
@@ -123,11 +120,19 @@ class ServerTrust:
             ]
         return Question("\n".join(lines), "Server of this project", CHOICES)
 
-    def _unasked(self) -> str:
+    def _off(self) -> str:
         names = ", ".join(entry.name for entry in self.waiting)
         many = len(self.waiting) > 1
         return (
             f"{'Servers' if many else 'A server'} of this project {'are' if many else 'is'} not approved and stay"
-            f"{'' if many else 's'} off: {names}. Start mcode in a terminal to be asked, use `mcode mcp approve`, or "
-            "give --trust to trust this folder for one run."
+            f"{'' if many else 's'} off: {names}."
         )
+
+
+def _way_out(*, attached: bool) -> str:
+    if attached:
+        return "/trust shows all of it and lets you change that."
+    return (
+        "Start mcode in a terminal to be asked, use `mcode mcp approve` for a server, or give --trust to trust this "
+        "folder for one run."
+    )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from mcode import __version__
 from mcode.commands.host import Surroundings
-from mcode.config.load import load_settings
 from mcode.config.memory import load_memory
 from mcode.config.memory_files import Memory
 from mcode.config.places import find_places
@@ -21,8 +20,9 @@ from mcode.session.listing import is_interactive
 from mcode.session.store import SessionStore
 from mcode.wiring.assembly import Assembly
 from mcode.wiring.endpoint import choose_endpoint
+from mcode.wiring.folder_trust import Folder, FolderTrust, unanswered
 from mcode.wiring.policy import check_mode
-from mcode.wiring.server_trust import ServerTrust, find_servers, trust_store
+from mcode.wiring.server_trust import ServerTrust, find_servers
 from mcode.wiring.servers import open_servers
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mcode.mcp.servers import Servers
     from mcode.session.store import OpenSession
     from mcode.wiring.endpoint import Endpoint
+    from mcode.wiring.folder_trust import FolderQuestion
     from mcode.wiring.options import Options
 
 
@@ -56,6 +57,10 @@ class Workbench:
     """The instruction files as they were read when the present session was opened."""
     interactive: bool = True
     """Whether somebody sits at a terminal; False for `-p`."""
+    folder: Folder | None = None
+    """What the folder's own files say, as it was read; None: it is read anew."""
+    asked: bool = False
+    """Whether the user was asked about the folder before the session."""
     trust: TrustStore = field(init=False)
     servers: Gathered = field(init=False)
     """The servers that the files name, and which of them may run."""
@@ -67,10 +72,22 @@ class Workbench:
 
     def __post_init__(self) -> None:
         self._unsaid = self.endpoint.notices
-        self.trust = trust_store(self)
+        self.folder = self.folder or Folder.of(self.options, self.places, self.start, self.environment)
+        self.trust = self.folder.trust
         self.servers = find_servers(self)
-        self.server_trust = ServerTrust(self.trust, self.masker, list(self.servers.asking))
+        self.server_trust = ServerTrust(self.trust, self.masker, list(self.servers.asking), asked=self.asked)
+        self.server_trust.untrusted = self._untrusted()
         self.pool = open_servers(self)
+
+    def read_settings_again(self) -> None:
+        """Read the settings after the user's word on the folder has changed; sessions opened from now on have them."""
+        if self.folder is not None:
+            self.settings = self.folder.settings()
+            self.masker = make_masker(self.environment, self.settings, self.endpoint)
+            self.server_trust.untrusted = self._untrusted()
+
+    def _untrusted(self) -> str:
+        return self.settings.untrusted if unanswered(self.trust, self.settings) else ""
 
     async def open_agent(self, source: str, reference: str | None = None) -> Agent:
         """Open a session: `startup` or `clear` a new one, `resume` or `fork` an earlier one by id or name.
@@ -101,6 +118,7 @@ class Workbench:
             resolve=self.store.resolve,
             models=self._models,
             masker=self.masker,
+            trust=FolderTrust(self),
         )
 
     async def _models(self) -> Sequence[str]:
@@ -154,17 +172,28 @@ class Workbench:
         await asyncio.to_thread(self.store.prune, self.settings.cleanup_period_days)
 
 
-async def prepare(options: Options, *, interactive: bool) -> Workbench:
-    """Read what a start needs. Raises UsageError and EndpointError with what to do."""
+def make_masker(environment: Mapping[str, str], settings: Settings, endpoint: Endpoint) -> Masker:
+    """Hides the secrets of the environment and the settings, and mcode's own keys."""
+    return Masker({**environment, **settings.env, **settings.own_env}, keys=endpoint.secrets)
+
+
+async def prepare(
+    options: Options, *, interactive: bool, question: FolderQuestion | None = None
+) -> Workbench:
+    """Read what a start needs; `question` asks the user about a folder that is not trusted.
+
+    Raises UsageError and EndpointError with what to do.
+    """
     environment = dict(os.environ)
     places = find_places(environment)
     start = working_directory()
-    settings = load_settings(
-        places, start, flag=options.settings, sources=options.setting_sources, trusted=options.trust
-    )
+    folder = Folder.of(options, places, start, environment)
+    settings, asked = folder.settings(), False
+    if question is not None:
+        settings, asked = await folder.decided(settings, question)
     check_mode(options, settings, environment)
     endpoint = await choose_endpoint(options, settings, places, environment, interactive=interactive)
-    masker = Masker({**environment, **settings.env, **settings.own_env}, keys=endpoint.secrets)
+    masker = make_masker(environment, settings, endpoint)
     return Workbench(
         options=options,
         environment=environment,
@@ -176,6 +205,8 @@ async def prepare(options: Options, *, interactive: bool) -> Workbench:
         store=SessionStore(places.project_directory(start), masker, durable=settings.own.sync != "relaxed"),
         memory=Memory(start, places.home),
         interactive=interactive,
+        folder=folder,
+        asked=asked,
     )
 
 

@@ -102,14 +102,17 @@ def test_w_01_an_untrusted_folder_only_restricts(world: World, name: str) -> Non
 def test_w_01_what_is_ignored_is_said_once_for_all_files(world: World) -> None:
     for name in FROM_INSIDE:
         world.write(name, GREEDY)
-    (problem,) = world.load().problems
-    assert problem.severity == "warning"
+    settings = world.load()
+    (problem,) = settings.problems
+    assert problem.severity == "info", "a session says it itself, with what can be done"
+    assert problem.text == settings.untrusted
     for name in FROM_INSIDE:
         assert str(world.root / name) in problem.text
     for named in (
         "permissions.allow (1 rule)",
         "hooks (SessionStart, PreToolUse)",
-        "env (PATH, ANTHROPIC_BASE_URL)",
+        "env (PATH)",
+        "env (ANTHROPIC_BASE_URL)",
         "enabledMcpjsonServers (1 entry)",
         "apiKeyHelper",
         "mcode.baseUrl",

@@ -1,0 +1,42 @@
+"""The question about a folder that is not trusted, in the plain terminal before a session is open."""
+
+from __future__ import annotations
+
+import sys
+
+from mcode.streams import write
+from mcode.text import Kind, clean
+
+WORDS = ("trust", "never")
+
+TRIES = 3
+"""Lines that may be no answer before the folder stays as it is."""
+
+HINT = (
+    "Type `trust` and Enter to trust all of this. Enter alone: not now, mcode goes on without it. "
+    "`never` and Enter: not asked again until something changes."
+)
+
+
+class FolderAsker:
+    """Prints the page and reads one word; fulfils `wiring.folder_trust.FolderQuestion`.
+
+    Nothing is chosen beforehand, and no key alone can say yes: what was typed too early is no answer.
+    """
+
+    async def ask(self, page: str) -> str:
+        """`trust`, `never`, or empty text for everything else: an empty line, Ctrl+C, the end of the input."""
+        from prompt_toolkit import PromptSession
+
+        write(sys.stdout, f"{clean(page, Kind.BLOCK)}\n\n{HINT}\n")
+        session: PromptSession[str] = PromptSession()
+        for _ in range(TRIES):
+            try:
+                text = await session.prompt_async("Trust this folder? [not now] ")
+            except (EOFError, KeyboardInterrupt):
+                return ""
+            word = text.strip().lower()
+            if not word or word in WORDS:
+                return word
+            write(sys.stdout, f"{HINT}\n")
+        return ""

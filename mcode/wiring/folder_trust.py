@@ -1,0 +1,196 @@
+"""What a folder may grant itself: asked before the session opens, shown and changed later by /trust."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from mcode.config.load import load_settings
+from mcode.config.memory import load_memory
+from mcode.config.trust import MCP_SERVER, TrustStore
+from mcode.errors import StorageError
+from mcode.masking import Masker
+from mcode.mcp.scopes import Wanted, gather, trust_item
+from mcode.mcp.server_facts import facts_of
+from mcode.mcp.server_files import project_files
+from mcode.wiring.trust_page import masked, trust_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from mcode.config.places import Places
+    from mcode.config.settings import Settings
+    from mcode.config.trust import Item
+    from mcode.mcp.entries import ServerEntry
+    from mcode.wiring.options import Options
+    from mcode.wiring.workbench import Workbench
+
+TRUST, NEVER, LATER = "trust", "never", ""
+"""What the user can answer; anything else counts as LATER."""
+
+COUNTS = (
+    "It counts in every session that is opened from now on: /clear begins one. A model that was set counts from the "
+    "next start."
+)
+
+
+class FolderQuestion(Protocol):
+    """Somebody in the terminal who can decide before the session is there."""
+
+    async def ask(self, page: str) -> str:
+        """Show the whole page; returns TRUST, NEVER or LATER."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The folder of one start, with all that its files say."""
+
+    options: Options
+    places: Places
+    start: Path
+    environment: Mapping[str, str]
+    trust: TrustStore
+
+    @classmethod
+    def of(cls, options: Options, places: Places, start: Path, environment: Mapping[str, str]) -> Folder:
+        """With `--trust` everything in the project counts as approved for this run."""
+        run = project_files(start)[-1].parent if options.trust else None
+        return cls(options, places, start, environment, TrustStore(places, run=run))
+
+    def settings(self) -> Settings:
+        """Read the settings, as far as they count by now."""
+        options = self.options
+        return load_settings(
+            self.places,
+            self.start,
+            flag=options.settings,
+            sources=options.setting_sources,
+            trusted=options.trust,
+            trust=self.trust,
+        )
+
+    async def decided(self, settings: Settings, question: FolderQuestion) -> tuple[Settings, bool]:
+        """Ask where the folder's settings would grant something; the settings then, and whether it was asked.
+
+        A folder with nothing but servers is asked about in the session, which has not to wait for that.
+        """
+        if not unanswered(self.trust, settings):
+            return settings, False
+        mask = Masker({**self.environment, **settings.env}).mask
+        asking = gather(
+            self.places,
+            self.start,
+            settings,
+            environment=self.environment,
+            trust=self.trust,
+            wanted=Wanted(self.options.mcp_configs, self.options.strict_mcp, self.options.setting_sources),
+        ).asking
+        items = waiting_items(self.trust, settings, asking, mask)
+        answer = await question.ask(await asyncio.to_thread(self._page, items, settings))
+        if answer not in (TRUST, NEVER):
+            return settings, True
+        await asyncio.to_thread(answer_all, self.trust, items, answer)
+        return self.settings(), True
+
+    def _page(self, items: Sequence[Item], settings: Settings) -> str:
+        return trust_page(self.start, items, self.trust, instructions(self.places, self.start, settings))
+
+
+def unanswered(trust: TrustStore, settings: Settings) -> list[Item]:
+    """What the folder's settings would grant and the user has not refused."""
+    return [item for item in settings.withheld if not trust.is_refused(item)]
+
+
+def waiting_items(
+    trust: TrustStore, settings: Settings, asking: Sequence[ServerEntry], mask: Callable[[str], str]
+) -> list[Item]:
+    """All that can be approved now, as people may see it."""
+    servers = [trust_item(entry, facts_of(entry, mask)) for entry in asking]
+    return [*(masked(item, mask) for item in unanswered(trust, settings)), *servers]
+
+
+def instructions(places: Places, start: Path, settings: Settings) -> list[Path]:
+    """The folder's own instruction files, which the model reads whether or not it is trusted."""
+    files = load_memory(places, start, settings.claude_md_excludes).files
+    return [file.path for file in files if file.scope in ("project", "local")]
+
+
+def answer_all(trust: TrustStore, items: Sequence[Item], answer: str) -> str:
+    """Keep one answer about all items; where it cannot be stored it counts for this session."""
+    try:
+        return trust.approve_all(items) if answer == TRUST else trust.refuse_all(items)
+    except StorageError as error:
+        return f"The answer could not be stored and counts for this session: {error}"
+
+
+@dataclass(frozen=True, slots=True)
+class FolderTrust:
+    """The same for /trust, in a session."""
+
+    bench: Workbench
+
+    def page(self) -> str:
+        """What waits, as the question before the session shows it; empty where nothing waits."""
+        items = self.waiting()
+        if not items:
+            return ""
+        bench = self.bench
+        files = instructions(bench.places, bench.start, bench.settings)
+        return trust_page(bench.start, items, bench.trust, files)
+
+    def granted(self) -> list[Item]:
+        """What counts because the user approved it."""
+        bench, mask = self.bench, self.bench.masker.mask
+        entries = [entry for entry in bench.servers.entries if entry.scope == "project"]
+        servers = [trust_item(entry, facts_of(entry, mask)) for entry in entries if entry.path is not None]
+        approved = [item for item in servers if bench.trust.is_approved(item)]
+        return [*(masked(item, mask) for item in bench.settings.granted), *approved]
+
+    def refused(self) -> list[Item]:
+        """What the user refused."""
+        bench = self.bench
+        return [
+            masked(item, bench.masker.mask)
+            for item in bench.settings.withheld
+            if bench.trust.is_refused(item)
+        ]
+
+    async def answer(self, answer: str) -> str:
+        """Trust or refuse all that waits; returns what came of it."""
+        bench = self.bench
+        items = self.waiting()
+        if not items:
+            return "Nothing waits for an answer here; nothing was changed."
+        said = await asyncio.to_thread(answer_all, bench.trust, items, answer)
+        if answer == TRUST:
+            for entry in bench.server_trust.waiting:
+                bench.server_trust.approved(entry)
+        bench.server_trust.waiting.clear()
+        await asyncio.to_thread(bench.read_settings_again)
+        count = f"{len(items)} {'item' if len(items) == 1 else 'items'}"
+        done = f"Trusted: {count}. {COUNTS}" if answer == TRUST else f"Refused: {count}, until they change."
+        return f"{done} {said}".rstrip()
+
+    async def forget(self) -> str:
+        """Forget every answer about this folder; returns what came of it."""
+        bench = self.bench
+        folders = {item.folder for item in (*bench.settings.granted, *bench.settings.withheld)}
+        folders |= {path.parent for path in project_files(bench.start)}
+        kinds = {item.kind for item in (*bench.settings.granted, *bench.settings.withheld)} | {MCP_SERVER}
+        try:
+            counts = [bench.trust.forget(folder, kind) for folder in folders for kind in kinds]
+        except StorageError as error:
+            return f"The answers could not be forgotten, nothing was changed: {error}"
+        await asyncio.to_thread(bench.read_settings_again)
+        return (
+            f"Forgotten: {sum(counts)} answers about this folder. What was trusted stays in force in this session; "
+            "sessions opened from now on begin without it, and servers that run end with mcode."
+        )
+
+    def waiting(self) -> list[Item]:
+        """What can be approved now."""
+        bench = self.bench
+        return waiting_items(bench.trust, bench.settings, bench.server_trust.waiting, bench.masker.mask)

@@ -1,0 +1,77 @@
+"""The page on which the user decides about a folder: everything that would count, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mcode.config.supplied import HOOK, RULE, VALUE, VARIABLE
+from mcode.config.trust import MCP_SERVER
+from mcode.text import Kind, clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from mcode.config.trust import Item, TrustStore
+
+HEADINGS = {
+    HOOK: "Commands that mcode runs by itself (hooks), in this folder",
+    MCP_SERVER: "Servers of tools (MCP) that mcode starts or contacts",
+    RULE: "Calls that run without asking you (allow rules)",
+    VARIABLE: "Environment variables of commands, hooks and servers",
+    VALUE: "Other settings",
+}
+"""Kinds of items in the order of the page."""
+
+AFTERWARDS = (
+    "What is changed or added later is asked about again. What a command does is in its own files, which are not "
+    "compared: look at them."
+)
+
+
+def masked(item: Item, mask: Callable[[str], str]) -> Item:
+    """The item with its facts as people may see and keep them: no secret, hidden characters visible."""
+    return replace(
+        item, facts={label: clean(mask(text), Kind.DECISION) for label, text in item.facts.items()}
+    )
+
+
+def trust_page(start: Path, items: Sequence[Item], trust: TrustStore, instructions: Sequence[Path]) -> str:
+    """The whole page. `items` are masked; `instructions` are the folder's files that are read in any case."""
+    known = any(trust.earlier(item) is not None for item in items)
+    what = (
+        "something here is new, or has changed since you answered" if known else "this folder is not trusted"
+    )
+    lines = [
+        f"mcode was started in {start}, and {what}.",
+        "If you trust it, exactly the following counts here. Until then nothing of it does, and nothing is started.",
+    ]
+    for kind, heading in HEADINGS.items():
+        alike = [item for item in items if item.kind == kind]
+        if alike:
+            lines += ["", heading]
+        for item in alike:
+            lines += _item_lines(item, trust)
+    if instructions:
+        lines += ["", "Read in any case, as text for the model", *(f"  {path}" for path in instructions)]
+    return "\n".join([*lines, "", AFTERWARDS])
+
+
+def _item_lines(item: Item, trust: TrustStore) -> Iterator[str]:
+    facts = {label: text for label, text in item.facts.items() if label != "file"}
+    changes = trust.difference(item)
+    mark = "   (changed)" if trust.earlier(item) is not None else ""
+    if item.kind in (RULE, VARIABLE, VALUE):
+        yield f"  {_short(item, facts)}   in {item.facts.get('file', item.folder)}{mark}"
+    else:
+        yield f"  {clean(item.key, Kind.DECISION)}{mark}"
+        yield from (f"      {label}: {text}" for label, text in facts.items())
+    if changes:
+        yield "      It is not as it was when you answered the last time:"
+        yield from (f"      {line}" for line in changes)
+
+
+def _short(item: Item, facts: dict[str, str]) -> str:
+    ((label, text), *_) = facts.items()
+    return f"{label}: {text}" if item.kind == VALUE else text
