@@ -24,7 +24,6 @@ from mcode.ui.tui.document import Document
 from mcode.ui.tui.farewell import Farewell
 from mcode.ui.tui.greeting import is_keyless
 from mcode.ui.tui.hands import Hands
-from mcode.ui.tui.inspector import InspectorScreen
 from mcode.ui.tui.look import can_show_unicode, look_for
 from mcode.ui.tui.main_screen import MainScreen
 from mcode.ui.tui.notifier import Notifier
@@ -40,6 +39,7 @@ from mcode.ui.tui.transcript_view import TranscriptView
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
+    from rich.console import RenderableType
     from textual.binding import BindingType
     from textual.screen import Screen
     from textual.widget import Widget
@@ -253,18 +253,9 @@ class McodeApp(App[int], inherit_bindings=False):
         self.notifier.looking = focus
 
     def take_key(self, key: str) -> None:
-        """End with a key for the next start of the screen, and with the draft for it."""
+        """End with a key, and with the draft, for the next start."""
         self.key, self.unsent = key, self.prompt.draft
         self.exit(0)
-
-    def tell_inspector(self) -> None:
-        """What waits has changed; an inspector that is open says so."""
-        if self.is_running and isinstance(self.screen, InspectorScreen):
-            self.screen.draw_frame()
-
-    def show_approval_whole(self) -> None:
-        """The approval that is shown, on a screen of its own."""
-        self.answers.approval(self.deciding)
 
     def copy(self, text: str) -> None:
         """Send a text to the clipboard: the terminal's, and by the system's program where there is one."""
@@ -285,6 +276,14 @@ class McodeApp(App[int], inherit_bindings=False):
         """The screen fails for good: leave it and say so in the plainest way."""
         self.farewell.say(f"error: {why} Go on with: mcode --resume {self.agent.session.id}")
         self.exit(return_code=1)
+
+    @override
+    def panic(self, *renderables: RenderableType) -> None:
+        """Textual cannot read the terminal any more."""
+        if self.is_headless:
+            super().panic(*renderables)
+            return
+        self._give_up("The terminal could not be read any more.")
 
     @override
     def _handle_exception(self, error: Exception) -> None:

@@ -142,7 +142,7 @@ class Hands:
     def open(self) -> None:
         """The focused approval in full; else fold or unfold a card."""
         if self._front.deciding.focused:
-            self._front.show_approval_whole()
+            self._front.answers.approval(self._front.deciding)
         else:
             self._front.transcript.toggle()
 

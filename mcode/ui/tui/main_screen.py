@@ -8,6 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from typing_extensions import override
 
+from mcode.ui.tui.inspector import InspectorScreen
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -111,7 +113,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def waiting_changed(self, first: Request | None, count: int) -> None:
         """Something began to wait, or ceased to."""
         self._front.activity.waiting(count)
-        self._front.tell_inspector()
+        if self._front.is_running and isinstance(self._front.screen, InspectorScreen):
+            self._front.screen.draw_frame()
         if first is None:
             self._front.notifier.show("")
 

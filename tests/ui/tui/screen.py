@@ -62,7 +62,7 @@ class Driven:
         await self.until(lambda: self.focused == "ApprovalPanel" and "Enter confirm" in self.shown)
         number = re.findall(rf"(\d)  {answer}", self.shown)[-1]
         await self.press(number)
-        await self.until(lambda: f"> {number}  {answer}" in self.shown)
+        await self.until(lambda: bool(re.search(rf"> {number}  {answer}", self.shown)))
         await self.press("enter")
 
     async def rest(self, seconds: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import re
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from textual.events import Key, Paste
 
+from mcode.call import Call, Origin
 from mcode.events import QueueChanged, ToolFinished, TurnFinished, TurnStarted
 from mcode.permissions.decide import Proposal
+from mcode.tool import Choice, Question
 from tests.stage import turns, use
 from tests.ui.tui.screen import COUNTS, RESTED, screen
 
@@ -229,3 +232,25 @@ async def test_09_calls_of_a_program_are_decided_one_by_one_and_a_denial_is_a_va
             await on.until(lambda count=count: len(on.decided) == count)
         await on.until(lambda: bool(on.stage.of(TurnFinished)), 20)
         assert "false true true" in on.stage.outcomes[-1].text
+
+
+async def test_questions_of_a_tool_are_answered_by_number_by_several_and_in_words(tmp_path: Path) -> None:
+    questions = (
+        Question("Which one?", "Pick", (Choice("red", "warm"), Choice("blue"))),
+        Question("Which of them?", "", (Choice("a"), Choice("b"), Choice("c")), several=True),
+        Question("And why?"),
+    )
+    async with screen(tmp_path) as on:
+        call = Call("toolu_q", "AskUserQuestion", {}, Origin.MODEL, turn=1)
+        asked = asyncio.create_task(on.stage.agent.desk.question(call, questions))
+        await on.until(lambda: "Which one?" in on.shown)
+        await on.choose("blue")
+        await on.until(lambda: "Which of them?" in on.shown)
+        for answer in (r"\[ \] a", r"\[ \] c", "Answer with the marked"):
+            await on.choose(answer)
+        await on.until(lambda: "And why?" in on.shown)
+        await on.choose("Answer in your own words")
+        await on.type("just so\n")
+        assert await asyncio.wait_for(asked, 10) == (("blue",), ("a", "c"), ("just so",))
+        assert on.focused == "PromptArea"
+        assert on.draft == ""

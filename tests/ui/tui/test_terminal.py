@@ -16,6 +16,8 @@ from tests.ui.tui.terminal import LEAVES, READY, ScreenTerminal
 from tools.messages_server import running_server
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.e2e.binary import Machine
 
 LATE = ("anthropic", "mcp", "pydantic", "httpx2", "quickjs", "tree_sitter")
@@ -138,6 +140,37 @@ def test_20_the_editor_gets_the_draft_and_gives_the_screen_back(machine: Machine
         assert any("my draft" in row for row in terminal.screen())
         terminal.child.send("\x03")
         assert terminal.quit() == 0
+
+
+def test_a_terminal_that_goes_away_ends_mcode_and_what_it_ran(machine: Machine) -> None:
+    marker = machine.project / "pid"
+    command = f"echo $$ > {marker.name}; sleep 60"
+    script = parse_script({"turns": [turn(use("Bash", command=command)), {"reply": "Back."}]}, "hangup")
+    with running_server(script) as server:
+        terminal = ScreenTerminal(machine, "--allowedTools", f"Bash({command})", *endpoint(server))
+        terminal.wait_for(READY)
+        terminal.say("wait for it")
+        _wait_for(lambda: marker.exists() and marker.read_text().strip() != "")
+        shell = int(marker.read_text())
+        os.close(terminal.child.child_fd)
+        _wait_for(lambda: not _alive(shell) and not terminal.child.isalive())
+        ran = machine.run("-p", "still there?", "--continue", server=server)
+        assert ran.out == "Back.\n"
+
+
+def _wait_for(met: Callable[[], bool], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not met():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _cpu(process: int) -> float:
