@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from mcode.events import Ledger, Notice, TurnFinished
 from tests.stage import turns, use
 from tests.ui.tui.screen import COUNTS, screen
@@ -13,22 +11,20 @@ from tests.ui.tui.screen import COUNTS, screen
 if TYPE_CHECKING:
     from pathlib import Path
 
+INSPECTED = ("/tools", "/context", "/permissions", "/hooks", "/help", "/config", "/rewind", "/theme")
 MARKUP = "x[/oops] [@click=app.quit]q[/]"
 
 
-@pytest.mark.parametrize("command", ["/tools", "/context", "/permissions", "/hooks", "/help", "/config"])
-async def test_each_command_opens_on_the_whole_screen_and_escape_goes_back(
-    tmp_path: Path, command: str
-) -> None:
+async def test_each_command_opens_on_the_whole_screen_and_escape_goes_back(tmp_path: Path) -> None:
     settings = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}
     async with screen(tmp_path, turns("Yes."), settings=settings, size=(80, 24)) as on:
         await on.type("hello\n")
         await on.until(lambda: bool(on.stage.of(TurnFinished)))
-        await on.type(f"{command}\n")
-        await on.until(lambda: on.app.screen is not on.app.main)
-        await on.until(lambda: on.shown.startswith(f" {command}"))
-        await on.press("escape")
-        await on.until(lambda: on.app.screen is on.app.main)
+        for command in INSPECTED:
+            await on.type(f"{command}\n")
+            await on.until(lambda command=command: on.shown.startswith(f" {command}"))
+            await on.press("escape")
+            await on.until(lambda: on.app.screen is on.app.main)
 
 
 async def test_json_is_printed_and_opens_nothing(tmp_path: Path) -> None:
