@@ -54,13 +54,20 @@ class Result:
     tokens: int
 
 
-def old_results(messages: Sequence[JsonObject], kept: int) -> tuple[Result, ...]:
-    """The results before the last `kept` messages that are worth dropping, oldest first."""
+def old_results(
+    messages: Sequence[JsonObject], kept: int, needed: frozenset[str] = frozenset()
+) -> tuple[Result, ...]:
+    """The results before the last `kept` messages that are worth dropping, oldest first.
+
+    `needed`: use ids of results that must stay, such as those that hold the definitions of loaded tools.
+    """
     found: list[Result] = []
     for message in messages[: len(messages) - kept]:
         for block in _blocks(message):
             text = block.get("content")
             if block.get("type") != "tool_result" or not isinstance(text, str):
+                continue
+            if block.get("tool_use_id") in needed:
                 continue
             tokens = count_tokens(text)
             if tokens >= WORTH_DROPPING:
@@ -181,14 +188,19 @@ class Plan:
 
 
 def plan_room(
-    messages: Sequence[JsonObject], window: int, measured: Callable[[int], int], *, by_hand: bool
+    messages: Sequence[JsonObject],
+    window: int,
+    measured: Callable[[int], int],
+    *,
+    by_hand: bool,
+    needed: frozenset[str] = frozenset(),
 ) -> Plan:
     """What to do with a conversation that fills too much of the window.
 
     `measured` turns estimated tokens into those that the endpoint would count. `by_hand`: the user asks for a
-    summary, whatever could be dropped.
+    summary, whatever could be dropped. `needed`: as of `old_results`.
     """
     kept = recent_messages(messages, round(window * RECENT))
-    drop = old_results(messages, kept)
+    drop = old_results(messages, kept, needed)
     freed = measured(sum(result.tokens for result in drop))
     return Plan(drop, kept, by_hand or freed < window * WORTH_THE_STEP)

@@ -89,7 +89,12 @@ class RoomMaker:
     def droppable(self) -> tuple[Result, ...]:
         """Old results that could go to files now."""
         messages = self.conversation.history.messages
-        return old_results(messages, recent_messages(messages, round(RECENT * self.meter.window)))
+        kept = recent_messages(messages, round(RECENT * self.meter.window))
+        return old_results(messages, kept, self._needed())
+
+    def _needed(self) -> frozenset[str]:
+        """Calls whose results hold definitions of loaded tools."""
+        return frozenset(load.call for load in self.conversation.loads.values())
 
     async def before_request(self) -> str | None:
         """Make room where the next request would be too large; why it cannot be sent, where that fails.
@@ -146,7 +151,9 @@ class RoomMaker:
         if not messages:
             return None
         before = self.size()
-        plan = plan_room(messages, self.meter.window, self.meter.corrected, by_hand=by_hand)
+        plan = plan_room(
+            messages, self.meter.window, self.meter.corrected, by_hand=by_hand, needed=self._needed()
+        )
         summary = ""
         if plan.drop and not plan.summarise:
             await self._drop(plan)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.agent.agent import Agent, Parts
+from mcode.agent.agent import Agent
 from mcode.agent.conversation import Conversation
 from mcode.agent.meter import Meter
+from mcode.agent.parts import Parts
 from mcode.agent.prompt import memory_text, system_prompt
 from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
@@ -44,6 +45,7 @@ from mcode.wiring.programs import SessionPrograms
 from mcode.wiring.rewinding import make_rewinding
 from mcode.wiring.room import make_room
 from mcode.wiring.servers import SessionServers
+from mcode.wiring.skills import SessionSkills
 from mcode.wiring.web import session_web_tools
 
 if TYPE_CHECKING:
@@ -95,6 +97,10 @@ class Assembly:
         self._programs = SessionPrograms(bench, session, self._conversation, self._catalogue, self._desk)
         self._verdicts = VerdictLog(bench.places.logs / "verdicts.jsonl", bench.masker, session=session.id)
         self._pipeline = self._servers.pipeline = self._make_pipeline()
+        self._skills = SessionSkills.of(
+            bench, session, self._conversation, self._workspace, self._policy, self._catalog, self._events,
+            self._desk, self._pipeline,
+        )  # fmt: skip
         self._opening += self._programs.join(self._policy, self._pipeline, self._events, self._begin_prefix)
         self._read: list[Path] = []
         self._events.subscribe(self._note_ended)
@@ -180,6 +186,7 @@ class Assembly:
             endpoint.calls_on_end_turn,
         )  # fmt: skip
         room = make_room(bench, caller, self._hooks, self._side_files.keep_text, self._catalogue.shelf)
+        self._skills.return_after_summary(room)
         loop = TurnLoop(
             conversation,
             caller,
@@ -207,6 +214,7 @@ class Assembly:
             meter=meter,
             loop=loop,
             room=room,
+            skills=self._skills.skills,
             jobs=self._jobs.jobs,
             programs=self._programs,
             rewinding=make_rewinding(
@@ -216,7 +224,7 @@ class Assembly:
             neighbours=lambda: bench.neighbours(self._session.id),
             prepare=self._prepare,
             ready=self._servers.ready,
-            choose_model=lambda: choose_model(bench, meter, builder, events),
+            choose_model=lambda: choose_model(bench, meter, builder, events, self._catalogue.learn_window),
             shutdown=self._shut_down,
         )
         return Agent(parts, options.model or self._model_of_session() or endpoint.model)
@@ -285,6 +293,7 @@ class Assembly:
         self._servers.start()
         await asyncio.to_thread(self._policy.prepare)
         await self._file_state.remove_leftovers()
+        await self._skills.read()
         self._catalogue.start(self._events)
 
     async def _shut_down(self) -> None:

@@ -12,7 +12,12 @@ from mcode.catalog.definitions import Definitions
 from mcode.catalog.finder import Finder
 from mcode.catalog.hints import read_hints
 from mcode.catalog.placement import CALL_TOOL, RUN_CODE, TOOL_SEARCH, PlacementRules
-from mcode.catalog.placement_settings import PROGRAMS, VARIABLE, read_catalogue_settings
+from mcode.catalog.placement_settings import (
+    PROGRAMS,
+    VARIABLE,
+    CatalogueSettings,
+    read_catalogue_settings,
+)
 from mcode.catalog.placements import Placements
 from mcode.catalog.seen import Seen
 from mcode.catalog.servers import NoServers, ServerFacts
@@ -47,17 +52,13 @@ class SessionCatalogue:
     def __init__(
         self, bench: Workbench, conversation: Conversation, catalog: Catalog, policy: Policy
     ) -> None:
-        own = bench.settings.own
         self._bench = bench
         self._policy = policy
         self._memory = EndpointMemory(
             bench.places.state / "cache" / "endpoints.json", bench.endpoint.base_url
         )
         self._warming: asyncio.Task[None] | None = None
-        variables = {**bench.environment, **bench.settings.own_env}
-        self._settings = read_catalogue_settings(
-            own.tool_search, own.placement, own.programs, variables.get(VARIABLE), bench.endpoint.window
-        )
+        self._settings = self._read_settings()
         self._hints = read_hints((bench.places.state / "tools.json", bench.start / ".mcode" / "tools.json"))
         definitions = Definitions(self._hints.tools, native_examples=bench.endpoint.native_examples)
         own_way = "reference" if bench.endpoint.reference_loading else "call"
@@ -73,6 +74,18 @@ class SessionCatalogue:
         )
         catalog.add(ToolSearch(self.shelf))
         catalog.add(CallTool())
+
+    def _read_settings(self) -> CatalogueSettings:
+        bench, own = self._bench, self._bench.settings.own
+        variables = {**bench.environment, **bench.settings.own_env}
+        return read_catalogue_settings(
+            own.tool_search, own.placement, own.programs, variables.get(VARIABLE), bench.endpoint.window
+        )
+
+    def learn_window(self) -> None:
+        """The model was chosen, and with it the window: the limit for definitions is worked out anew."""
+        self._settings = replace(self._read_settings(), programs=self._settings.programs)
+        self.shelf.placements.refresh()
 
     @property
     def notices(self) -> Sequence[Notice]:

@@ -166,3 +166,8 @@ def test_random_sequences_of_records_fold_into_valid_conversations() -> None:
                 records.append(("rewind", {"turn": chance.randrange(1, turn + 1), "reason": "user"}))
         turn += 1
         check_valid(folded(*records, asked("last", turn)).messages)
+
+
+def test_a_result_that_holds_the_definition_of_a_loaded_tool_stays() -> None:
+    messages = folded(*conversation(3)).messages
+    assert [result.use_id for result in old_results(messages, 0, frozenset({"c2"}))] == ["c1", "c3"]
