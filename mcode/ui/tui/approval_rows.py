@@ -110,7 +110,7 @@ def _asker(request: ApprovalRequested) -> str:
     if site is None:
         return f"a program (call {call.parent})"
     line = f", line {site.line}: {site.source.strip()}" if site.line else ""
-    more = f"; {site.waiting} more of its calls wait" if site.waiting else ""
+    more = f"   (calls of it that have not ended: {site.waiting} more)" if site.waiting else ""
     return f"program {site.title}, call {site.number}{line}{more}"
 
 
