@@ -296,6 +296,7 @@ class Deciding:
     def _armed_now(self) -> None:
         if self._asking.asked is not None:
             self._panel.mark("armed", self._chosen)
+            self._title()
 
     def _park(self) -> None:
         self._pressed = []
