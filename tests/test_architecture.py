@@ -145,8 +145,8 @@ def test_every_file_says_what_it_is_for(file: Path) -> None:
 
 RUNNERS = frozenset(
     {
-        "asyncio", "attempt", "copy", "command", "commands", "context", "executor", "front_end", "loop", "pipeline", "program",
-        "registry", "round", "runner", "search", "sending", "session", "subprocess", "scanner",
+        "asyncio", "attempt", "copy", "command", "commands", "context", "executor", "front_end", "loop", "pipeline",
+        "program", "registry", "round", "runner", "search", "sending", "session", "subprocess", "scanner",
     }
 )  # fmt: skip
 """What may be told to run: no tool is among them. A new name here has to be looked at."""
