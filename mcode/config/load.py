@@ -129,13 +129,13 @@ class _WrittenByMcode:
         return rule_mark(rule.behavior, rule.text) in self._marks
 
     def _read_marks(self, path: Path) -> frozenset[str]:
-        git = self._repository.git if self._repository else None
-        if git is not None and is_tracked(git, f"{OWN}/{LOCAL_NAME}"):
-            text = "git tracks this file, so its allow rules count as the repository's, not as yours"
-            self.problems.append(Problem(path, "permissions.allow", text, "warning"))
-            return frozenset()
         marks, fault = read_marks(self._record, self._root)
         if fault:
             text = f"the record of the rules that you allowed always {fault}, so none of them counts"
             self.problems.append(Problem(self._record, "", text, "error"))
+        git = self._repository.git if marks and self._repository else None
+        if git is not None and is_tracked(git, f"{OWN}/{LOCAL_NAME}"):
+            text = "git tracks this file, so its allow rules count as the repository's, not as yours"
+            self.problems.append(Problem(path, "permissions.allow", text, "warning"))
+            return frozenset()
         return marks

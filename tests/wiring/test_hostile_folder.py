@@ -1,0 +1,63 @@
+"""Opening a hostile folder, looking at it and closing it: nothing is started, nobody is contacted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.terminal import BinaryTerminal
+from tests.wiring.hostile_folder import HostileFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[HostileFolder]:
+    made = HostileFolder.fresh(tmp_path)
+    yield made
+    made.close()
+
+
+def test_w_01_headless_a_hostile_folder_starts_and_contacts_nothing(folder: HostileFolder) -> None:
+    ran = folder.machine.run("-p", "--demo", "/status", environment=folder.environment)
+    assert ran.code == 0, ran.err
+    assert folder.started() == []
+    assert not folder.contacted()
+    assert not folder.marker.exists()
+    assert not (folder.machine.project / "trust.json").exists(), "no .env moves the configuration"
+    (line,) = ran.err.splitlines()
+    assert "this folder is not trusted" in line
+    assert "hooks (SessionStart, " in line
+    assert "Servers of this project are not approved and stay off: far, local" in line
+    assert "--trust" in line
+
+
+def test_w_01_the_account_of_these_tests_sees_what_a_trusted_folder_starts(folder: HostileFolder) -> None:
+    ran = folder.machine.run("-p", "--demo", "--trust", "hello", environment=folder.environment)
+    assert ran.code == 0, ran.err
+    assert any("subprocess.Popen" in line for line in folder.started())
+    assert folder.marker.exists()
+    assert not (folder.machine.home / ".mcode" / "trust.json").exists(), "--trust stores nothing"
+
+
+def test_w_01_in_a_terminal_it_is_opened_looked_at_and_closed(folder: HostileFolder) -> None:
+    with BinaryTerminal(
+        folder.machine, "--demo", "--plain", rows=100, columns=160, environment=folder.environment
+    ) as terminal:
+        terminal.wait_for("Trust this folder?")
+        terminal.say("yes please 1 2 y")
+        terminal.say("")
+        terminal.wait_for("is not trusted, so these of its settings do not count")
+        for command in ("/status", "/mcp", "/hooks", "/permissions", "/memory", "/trust"):
+            terminal.say(command)
+            terminal.pump(0.3)
+        terminal.wait_for("/trust yes trusts exactly this")
+        terminal.say("/quit")
+        assert terminal.wait_for_end() == 0
+    assert folder.started() == []
+    assert not folder.contacted()
+    assert not folder.marker.exists()
+    assert not (folder.machine.home / ".mcode" / "trust.json").exists()
