@@ -16,6 +16,8 @@ class Origin(StrEnum):
     MODEL = "model"
     PROGRAM = "program"
     USER = "user"
+    COMMAND = "command"
+    """A command file or skill that somebody has invoked. Nobody is asked about such a call: it is allowed or not."""
 
 
 @dataclass(frozen=True, slots=True)

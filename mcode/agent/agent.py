@@ -18,67 +18,15 @@ from mcode.events import ModeChanged, ModelChanged, Notice, QueueChanged, Sessio
 from mcode.permissions.modes import parse_mode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from mcode.agent.conversation import Conversation
-    from mcode.agent.meter import Meter
-    from mcode.agent.replies import ModelCaller
-    from mcode.agent.requests import RequestBuilder
-    from mcode.agent.rewinding import Rewinding
-    from mcode.agent.room import RoomMaker
-    from mcode.agent.turn import TurnLoop
-    from mcode.builtins.jobs import Jobs
+    from mcode.agent.parts import Parts
     from mcode.call import Outcome
-    from mcode.catalog.catalog import Catalog
-    from mcode.config.settings import Settings
-    from mcode.events import Event, EventBus, Ledger
+    from mcode.events import Event, Ledger
     from mcode.jsontext import JsonObject
-    from mcode.permissions.decide import Policy
-    from mcode.pipeline.ask import Desk
-    from mcode.pipeline.hooks import HookRunner
-    from mcode.pipeline.programs import ProgramsControl
-    from mcode.pipeline.run import Pipeline
-    from mcode.session.store import OpenSession
-    from mcode.tool import Workspace
 
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What `wiring` puts an agent together from."""
-
-    events: EventBus
-    desk: Desk
-    policy: Policy
-    settings: Settings
-    workspace: Workspace
-    catalog: Catalog
-    session: OpenSession
-    conversation: Conversation
-    hooks: HookRunner
-    pipeline: Pipeline
-    builder: RequestBuilder
-    caller: ModelCaller
-    meter: Meter
-    loop: TurnLoop
-    jobs: Jobs
-    programs: ProgramsControl
-    rewinding: Rewinding
-    room: RoomMaker
-    notices: Sequence[Notice]
-    """What the user is told when the session starts."""
-    neighbours: Callable[[], Sequence[Notice]]
-    """What is new of other sessions in this folder; asked at each turn."""
-    prepare: Callable[[], Awaitable[None]]
-    """Loads and tidies what must be ready before the first call."""
-    ready: Callable[[], Awaitable[None]]
-    """Waits, before a turn, for what the first request has to hold; returns at once ever after."""
-    choose_model: Callable[[], Awaitable[str]]
-    """The name of the model, where none was named at the start; raises UsageError."""
-    shutdown: Callable[[], Awaitable[None]]
-    """Ends child processes and closes the endpoint and the journal."""
 
 
 @dataclass(slots=True)
@@ -87,6 +35,7 @@ class _Queued:
     shown: str
     """What stands for the text on the screen."""
     typed: bool
+    invokes: bool
     done: asyncio.Future[TurnFinished]
 
 
@@ -119,6 +68,7 @@ class Agent:
         self.programs = parts.programs
         self.rewinding = parts.rewinding
         self.room = parts.room
+        self.skills = parts.skills
 
     @property
     def name(self) -> str:
@@ -190,12 +140,13 @@ class Agent:
             if not self._model:
                 self.set_model(name)
 
-    async def submit(self, text: str, *, typed: bool = True) -> TurnFinished:
+    async def submit(self, text: str, *, typed: bool = True, invokes: bool = False) -> TurnFinished:
         """Run one turn with the user's message and return when it has ended; while busy it waits its turn.
 
-        Files named with `@` are read only in what a person has `typed`, never in text that came from elsewhere.
+        Files named with `@` are read only in what a person has `typed`, never in text that came from elsewhere;
+        only in what was typed, or with `invokes`, a name at the beginning invokes a skill.
         """
-        return await self._enqueue(text, typed=typed)
+        return await self._enqueue(text, typed=typed, invokes=invokes)
 
     def queue(self, text: str, *, typed: bool = True) -> None:
         """Send a message when the present turn has ended; `typed` as in `submit`."""
@@ -276,8 +227,11 @@ class Agent:
         """Give the session a name."""
         self._parts.conversation.append("title", {"name": name.strip()})
 
-    def _enqueue(self, text: str, *, typed: bool, shown: str = "") -> asyncio.Future[TurnFinished]:
-        queued = _Queued(text, shown or text, typed, asyncio.get_running_loop().create_future())
+    def _enqueue(
+        self, text: str, *, typed: bool, invokes: bool = False, shown: str = ""
+    ) -> asyncio.Future[TurnFinished]:
+        done: asyncio.Future[TurnFinished] = asyncio.get_running_loop().create_future()
+        queued = _Queued(text, shown or text, typed, typed or invokes, done)
         self._queue.append(queued)
         if self._draining is None or self._draining.done():
             self._draining = asyncio.create_task(self._drain())
@@ -307,7 +261,11 @@ class Agent:
             self.events.emit(notice)
         try:
             await self._parts.ready()
-            mentioned = await self._read_mentioned(text, turn) if queued.typed else []
+            own = text if queued.typed else ""
+            invoked = await self.skills.by_user(text, turn) if queued.invokes else None
+            if invoked is not None:
+                text, own = invoked.text, invoked.own
+            mentioned = await self._read_mentioned(own, turn)
             notes = self._preamble()
             content = [{"type": "text", "text": part} for part in (*notes, *mentioned, text)]
             await self._find_model()
@@ -329,6 +287,7 @@ class Agent:
                 turn, "An error inside mcode ended the turn; its log has the details. Send it again."
             )
         finally:
+            self.skills.end_turn()
             if self._parts.conversation.turn >= turn:
                 del self._notes[: self._notes_sent]  # they are in the message now
             self._notes_sent = 0

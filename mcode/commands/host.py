@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from mcode.agent.rewinding import Rewinding
     from mcode.agent.room import RoomMaker
+    from mcode.agent.skills import Skills
     from mcode.builtins.jobs import Jobs
     from mcode.call import Outcome
     from mcode.catalog.shelf import Shelf
@@ -181,6 +182,11 @@ class Conversation(Protocol):
     @property
     def room(self) -> RoomMaker:
         """What makes room in the window."""
+        ...
+
+    @property
+    def skills(self) -> Skills:
+        """What can be invoked by name beside mcode's own commands."""
         ...
 
     @property

@@ -192,6 +192,13 @@ def is_command(text: str) -> bool:
     return bool(name) and "/" not in name
 
 
+def is_for_registry(text: str, context: CommandContext) -> bool:
+    """True where a draft is for the registry; what invokes a skill is a message, and mcode's own names come first."""
+    if not is_command(text):
+        return False
+    return context.registry.find(split_line(text)[0]) is not None or context.agent.skills.meant(text) is None
+
+
 def split_line(line: str) -> tuple[str, str]:
     """The name and the text after it of a line such as `/resume "my session"`."""
     parts = line.strip().removeprefix("/").split(maxsplit=1)

@@ -22,6 +22,7 @@ from mcode.commands.quit import QUIT
 from mcode.commands.registry import Registry
 from mcode.commands.rewind import REWIND
 from mcode.commands.session import CLEAR, RENAME, RESUME
+from mcode.commands.skills import SKILLS
 from mcode.commands.status import STATUS
 from mcode.commands.tasks import TASKS
 from mcode.commands.tools import TOOLS
@@ -46,6 +47,7 @@ def standard_registry() -> Registry:
             MCP,
             CONTEXT,
             PROGRAMS,
+            SKILLS,
             TASKS,
             PERMISSIONS,
             HOOKS,

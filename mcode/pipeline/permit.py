@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mcode.call import FailureKind
+from mcode.call import FailureKind, Origin
 from mcode.permissions.decide import Behavior
 from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
@@ -116,6 +116,10 @@ class Permission:
 
     async def _ask_user(self, admitted: Admitted, preview: Preview, verdict: Verdict) -> Decided:
         call = admitted.call
+        if call.origin is Origin.COMMAND:
+            text = f"{verdict.reason}. Nobody is asked about what a command file runs; a rule has to allow it first"
+            denial = outcomes.denied(call, text, FailureKind.DENIED)
+            return Decided(admitted, "not asked about", "denied: a command file asks nobody", denial)
         if not self.desk.attached:
             text = f"{verdict.reason}. Nobody can be asked in this run, so it counts as denied"
             denial = outcomes.denied(call, text, FailureKind.DENIED)

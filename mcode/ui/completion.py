@@ -44,11 +44,21 @@ class Completer:
         return ()
 
     def names(self, typed: str) -> Sequence[Suggestion]:
-        """Commands whose name or alias begins so."""
-        return [
+        """Commands and skills whose name or alias begins so."""
+        context = self._context()
+        own = [
             Suggestion(f"/{command.name}", len(typed) + 1, note=command.summary)
-            for command in self._context().registry
+            for command in context.registry
             if any(name.startswith(typed.lower()) for name in (command.name, *command.aliases))
+        ]
+        return own + [
+            Suggestion(
+                f"/{skill.name}", len(typed) + 1, note=f"{skill.argument_hint} {skill.description}".strip()
+            )
+            for skill in context.agent.skills.all
+            if skill.by_user
+            and skill.name.lower().startswith(typed.lower())
+            and context.registry.find(skill.name) is None
         ]
 
     async def _arguments(self, name: str, typed: str) -> Sequence[Suggestion]:

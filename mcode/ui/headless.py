@@ -118,7 +118,7 @@ class HeadlessFrontEnd:
         if self._commands is not None and self._commands.knows(prompt):
             finished = await self._run_command(self._commands, prompt)
         else:
-            finished = await self._agent.submit(prompt, typed=False)
+            finished = await self._agent.submit(prompt, typed=False, invokes=True)
         self._conclude(finished)
         return 0 if finished.reason == "end" else 1
 
@@ -283,8 +283,11 @@ class HeadlessFrontEnd:
                     "permissionMode": agent.mode,
                     "tools": [tool["name"] for tool in agent.builder.definitions()],
                     "mcp_servers": [],
-                    "slash_commands": list(self._commands.names) if self._commands else [],
-                    "skills": [],
+                    "slash_commands": [
+                        *(self._commands.names if self._commands else ()),
+                        *self._invocable("command"),
+                    ],
+                    "skills": self._invocable("skill"),
                     "agents": [],
                     "output_style": agent.settings.output_style or "default",
                     "apiKeySource": self._credential,
@@ -297,6 +300,10 @@ class HeadlessFrontEnd:
         for body in self._initial:
             self._write(self._signed(body))
         self._initial = []
+
+    def _invocable(self, kind: str) -> list[str]:
+        """Names of the files of one kind that can be invoked."""
+        return [skill.name for skill in self._agent.skills.all if skill.kind == kind]
 
     def _signed(self, body: JsonObject) -> JsonObject:
         return {**body, "session_id": self._agent.session.id, "uuid": str(uuid.uuid4())}

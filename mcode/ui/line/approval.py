@@ -123,6 +123,7 @@ def _facts(request: ApprovalRequested, width: int, start: str) -> Iterator[str]:
         Origin.MODEL: "",  # the usual case
         Origin.USER: "you",
         Origin.PROGRAM: program,
+        Origin.COMMAND: "",  # nobody is asked about these
     }[call.origin]
     waiting = f"{site.waiting} more of its calls wait or run" if site and site.waiting else ""
     facts = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from mcode.commands.registry import is_command
+from mcode.commands.registry import is_for_registry
 from mcode.events import AssistantMessage, TextDelta, ToolStarted, TurnFinished, TurnStarted
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Sending:
         alone = _ALONE.get(text.strip())
         if alone is not None:
             self._say(alone)
-        elif is_command(text):
+        elif is_for_registry(text, self._context()):
             self._work.begin(self._command(text))
         elif text.startswith("!") and text[1:].strip():
             self._shell = self._work.begin(self._run_shell(text[1:].strip()))

@@ -1,0 +1,133 @@
+"""A command file or a skill as plain values, whichever agent it was written for."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.config.front_matter import read_front_matter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcode.config.front_matter import FrontMatter
+
+NAME = re.compile(r"[A-Za-z0-9_][\w.:-]{0,99}")
+"""Names that can be typed behind a slash."""
+
+_TOML = "toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Whose a directory of such files is."""
+
+    scope: str
+    """`user` or `project`."""
+    folder: Path | None
+    """Of a project's: the directory that the file's family lies in, absolute and resolved. It fences its links."""
+    dialect: str
+    """`claude`, `gemini` or `codex`: how arguments and commands are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Something that is invoked by its name and becomes a message to the model."""
+
+    name: str
+    """As typed behind the slash: `triage`, or `dir:name`."""
+    kind: str
+    """`command` for a file of commands, `skill` for a SKILL.md."""
+    path: Path
+    home: Home
+    body: str
+    description: str
+    digest: str
+    """SHA-256 of the whole file, in hexadecimal."""
+    when_to_use: str = ""
+    argument_hint: str = ""
+    arguments: tuple[str, ...] = ()
+    """Names for the positional arguments."""
+    allowed_tools: tuple[str, ...] = ()
+    """Lists of rules, not yet split, that count in the turn which invokes it."""
+    disallowed_tools: tuple[str, ...] = ()
+    by_user: bool = True
+    """It stands in the `/` menu."""
+    by_model: bool = True
+    """The model may invoke it, so its description is shown to the model."""
+    problem: str = ""
+    """What is wrong with the file; it works all the same."""
+
+    @property
+    def in_listing(self) -> str:
+        """What the model reads of it before it is invoked."""
+        return " ".join(f"{self.description} {self.when_to_use}".split())
+
+
+def read_skill(name: str, kind: str, path: Path, home: Home, text: str) -> Skill:
+    """Read one file, already decoded. Never fails: what cannot be understood becomes its problem."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    if path.suffix == f".{_TOML}":
+        return _from_toml(name, path, home, text, digest)
+    front = read_front_matter(text)
+    body = front.body.strip("\n")
+    return Skill(
+        name=name,
+        kind=kind,
+        path=path,
+        home=home,
+        body=body,
+        description=front.text("description") or _first_paragraph(body),
+        digest=digest,
+        when_to_use=front.text("when_to_use"),
+        argument_hint=front.text("argument-hint"),
+        arguments=_names(front),
+        allowed_tools=front.get("allowed-tools").listed,
+        disallowed_tools=front.get("disallowed-tools").listed,
+        by_user=not front.get("user-invocable").is_false,
+        by_model=not front.get("disable-model-invocation").is_true,
+        problem=front.problem,
+    )
+
+
+def _from_toml(name: str, path: Path, home: Home, text: str, digest: str) -> Skill:
+    import tomllib
+
+    problem, body, description = "", "", ""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        problem = f"it is no valid TOML ({error})"
+    else:
+        prompt, said = table.get("prompt"), table.get("description")
+        body = prompt if isinstance(prompt, str) else ""
+        description = said if isinstance(said, str) else ""
+        problem = "" if body else "it has no `prompt`"
+    return Skill(
+        name=name,
+        kind="command",
+        path=path,
+        home=home,
+        body=body.strip("\n"),
+        description=description or _first_paragraph(body),
+        digest=digest,
+        problem=problem,
+    )
+
+
+def _names(front: FrontMatter) -> tuple[str, ...]:
+    """Names of arguments: a list, or words."""
+    value = front.get("arguments")
+    words = value.items or tuple(re.split(r"[\s,]+", value.text))
+    return tuple(word for word in words if re.fullmatch(r"[A-Za-z_]\w*", word))
+
+
+def _first_paragraph(body: str) -> str:
+    """The first lines of prose, for a file that does not describe itself."""
+    for paragraph in re.split(r"\n[ \t]*\n", body):
+        words = " ".join(line.strip() for line in paragraph.strip().splitlines() if not line.startswith("#"))
+        if words:
+            return words
+    return ""

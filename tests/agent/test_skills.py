@@ -1,0 +1,294 @@
+"""Command files and skills in whole sessions, as other agents' users have them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from mcode.call import Origin, Status
+from mcode.events import Notice, QuestionAsked
+from mcode.model.usage import count_request
+from mcode.ui.completion import Completer
+from mcode.ui.line.file_names import FileNames
+from mcode.wiring.options import Options
+from tests.commands.typing import context_of, typed
+from tests.stage import stage, turns, use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcode.events import Event
+    from tests.stage import Stage
+
+TRIAGE = """\
+---
+description: Triage open tickets of an area
+argument-hint: [area] [count]
+allowed-tools: mcp__tickets__get_* Bash(git log *)
+---
+Look at the last commits: !`git log --oneline -5`
+Triage $1 open tickets of the area "$0". Follow @docs/triage.md.
+"""
+
+RELEASE = """\
+---
+name: release
+description: Prepare a release. Use when the user asks to cut, tag or publish a version.
+disable-model-invocation: true
+---
+Read ${CLAUDE_SKILL_DIR}/checklist.md and follow it for version $ARGUMENTS.
+"""
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def last_message(here: Stage, request: int = -1) -> str:
+    """All the words of the last message of a request."""
+    content = here.client.requests[request]["messages"][-1]["content"]
+    return "\n".join(block.get("text", "") for block in content)
+
+
+def answer_question(here: Stage, *labels: str) -> list[QuestionAsked]:
+    """Attach as a front end that answers each question with the next label; returns what was asked."""
+    here.agent.desk.attach()
+    asked: list[QuestionAsked] = []
+    left = list(labels)
+
+    def receive(event: Event) -> None:
+        if isinstance(event, QuestionAsked):
+            asked.append(event)
+            answers = ((left.pop(0),),) if left else None
+            asyncio.get_running_loop().call_soon(here.agent.desk.answer, event.question_id, answers)
+
+    here.agent.events.subscribe(receive)
+    return asked
+
+
+async def git_project(tmp_path: Path) -> Path:
+    project = tmp_path / "project"
+    project.mkdir()
+    for command in ("init -q", "-c user.name=a -c user.email=a@b commit -q --allow-empty -m First"):
+        process = await asyncio.create_subprocess_exec("git", *command.split(), cwd=project)
+        assert await process.wait() == 0
+    return project
+
+
+async def test_triage_as_it_stands_in_the_conventions(tmp_path: Path) -> None:
+    project = await git_project(tmp_path)
+    write(project / ".claude/commands/triage.md", TRIAGE)
+    write(project / "docs/triage.md", "First the old ones.")
+    async with stage(tmp_path, turns("Done."), options=Options(trust=True)) as here:
+        finished = await here.say("/triage backend 5")
+        message = last_message(here)
+        (ran, *_) = here.outcomes
+        grants = here.agent.policy.grants
+    assert finished.reason == "end"
+    assert 'Triage 5 open tickets of the area "backend".' in message
+    assert "Look at the last commits: " in message
+    assert " First\n" in message
+    assert "First the old ones." in message
+    assert "!`" not in message
+    assert (ran.call.origin, ran.status) == (Origin.COMMAND, Status.OK)
+    assert not grants
+    shown = [record for record in here.journal if record["type"] == "user"]
+    assert shown[0]["body"]["text"] == "/triage backend 5"
+
+
+async def test_release_is_for_the_user_alone(tmp_path: Path) -> None:
+    home = write(tmp_path / "home/.claude/skills/release/SKILL.md", RELEASE).parent
+    async with stage(tmp_path, turns("Read it.")) as here:
+        await here.say("/release 1.2")
+        message = last_message(here)
+        tools = [tool["name"] for tool in here.client.requests[0]["tools"]]
+        listed = await typed(here, "/skills")
+    assert f"Read {home}/checklist.md and follow it for version 1.2." in message
+    assert "Skill" not in tools
+    assert listed.data[0]["by_model"] is False
+    assert "you" in listed.text
+
+
+async def test_an_unapproved_file_of_the_project_runs_and_allows_nothing(tmp_path: Path) -> None:
+    project = await git_project(tmp_path)
+    write(project / ".claude/commands/triage.md", TRIAGE)
+    write(project / ".claude/commands/plain.md", "Just words: $ARGUMENTS")
+    write(project / ".claude/commands/wide.md", "---\nallowed-tools: Bash(*)\n---\nRun it.")
+    script = turns("A.", use("Bash", command="touch made"), "B.")
+    async with stage(tmp_path, script) as here:
+        refused = await here.say("/triage backend 5")
+        assert refused.reason == "error"
+        assert "not approved" in refused.text
+        assert not here.outcomes
+        assert not here.client.requests
+        await here.say("/plain hello")
+        assert last_message(here).endswith("Just words: hello")
+        await here.say("/wide")
+        denied = here.result()
+    assert denied.status is Status.DENIED
+    assert not (project / "made").exists()
+
+
+async def test_the_user_approves_a_file_once_and_a_changed_one_asks_again(tmp_path: Path) -> None:
+    project = await git_project(tmp_path)
+    path = write(project / ".claude/commands/log.md", "Now: !`git log --oneline -1`")
+    async with stage(tmp_path, turns("A.", "B.")) as here:
+        asked = answer_question(here, "Approve this file")
+        await here.say("/log")
+        await here.say("/log")
+        assert len(asked) == 1
+        assert "git log --oneline -1" in asked[0].questions[0].text
+    path.write_text("Now: !`git log --oneline -2`")
+    async with stage(tmp_path, turns("C.")) as here:
+        asked = answer_question(here, "Not now")
+        refused = await here.say("/log")
+        assert refused.reason == "error"
+        assert "not as it was" in asked[0].questions[0].text
+
+
+async def test_a_command_that_no_rule_allows_is_not_run_and_nobody_is_asked(tmp_path: Path) -> None:
+    write(tmp_path / "home/.claude/commands/make.md", "Now: !`touch made`")
+    async with stage(tmp_path, turns("A.")) as here:
+        here.answer("once")
+        refused = await here.say("/make")
+        assert refused.reason == "error"
+        assert "a rule has to allow it first" in refused.text
+        assert not (here.project / "made").exists()
+
+
+async def test_allowed_tools_hold_for_their_turn_and_no_longer(tmp_path: Path) -> None:
+    write(
+        tmp_path / "home/.claude/commands/make.md",
+        "---\nallowed-tools: [Bash(touch *)]\n---\nMake it. !`touch one`",
+    )
+    script = turns(
+        use("Bash", "toolu_1", command="touch two"), "A.", use("Bash", "toolu_2", command="touch three"), "B."
+    )
+    async with stage(tmp_path, script) as here:
+        await here.say("/make")
+        await here.say("again")
+        made = sorted(path.name for path in here.project.iterdir())
+        statuses = [outcome.status for outcome in here.outcomes]
+    assert made == ["one", "two"]
+    assert statuses == [Status.OK, Status.OK, Status.DENIED]
+
+
+async def test_a_failing_command_stops_the_message_and_the_setting_leaves_commands_out(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "home/.claude/commands/bad.md", "Now: !`ls nowhere`")
+    async with stage(tmp_path, turns("A.")) as here:
+        assert "did not succeed" in (await here.say("/bad")).text
+        assert not here.client.requests
+    async with stage(tmp_path, turns("A."), settings={"disableSkillShellExecution": True}) as here:
+        await here.say("/bad")
+        assert "disableSkillShellExecution" in last_message(here)
+        assert not here.outcomes
+
+
+async def test_the_model_uses_a_skill_that_it_reads_of(tmp_path: Path) -> None:
+    skill = "---\ndescription: Writes verse: always use it for poems\nallowed-tools: Bash(touch *)\n---\nRhyme on $0."
+    write(tmp_path / "home/.agents/skills/verse/SKILL.md", skill)
+    script = turns(use("Skill", skill="verse", args="moon"), use("Bash", command="touch made"), "A.")
+    async with stage(tmp_path, script) as here:
+        asked = answer_question(here, "Yes, for this turn")
+        await here.say("write a poem")
+        (definition,) = [tool for tool in here.client.requests[0]["tools"] if tool["name"] == "Skill"]
+        assert "- verse: Writes verse: always use it for poems" in definition["description"]
+        assert here.outcomes[0].text == "Rhyme on moon."
+        assert here.outcomes[1].status is Status.OK
+        assert "Bash(touch *)" in asked[0].questions[0].text
+
+
+async def test_what_the_model_may_not_use_is_refused_with_what_there_is(tmp_path: Path) -> None:
+    write(tmp_path / "home/.claude/skills/release/SKILL.md", RELEASE)
+    write(tmp_path / "home/.claude/skills/verse/SKILL.md", "Rhyme.")
+    script = turns(use("Skill", skill="release"), use("Skill", "toolu_2", skill="verse"), "A.")
+    settings = {"permissions": {"deny": ["Skill(verse)"]}}
+    async with stage(tmp_path, script, settings=settings) as here:
+        await here.say("go")
+        assert "for the user alone" in here.outcomes[0].text
+        assert here.outcomes[1].status is Status.DENIED
+
+
+async def test_the_users_file_goes_before_the_projects_and_a_skill_before_a_command(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    for name, text in (
+        (".claude/commands/a.md", "project command"),
+        (".claude/skills/a/SKILL.md", "project skill"),
+        (".claude/commands/b.md", "project b"),
+        (".mcode/commands/c.md", "mcode c"),
+        (".claude/commands/c.md", "claude c"),
+        (".claude/commands/sub/d.md", "nested"),
+        (".gemini/commands/g.toml", 'prompt = "gem {{args}}"\ndescription = "G"'),
+        (".claude/commands/help.md", "shadow"),
+    ):
+        write(project / name, text)
+    write(tmp_path / "home/.claude/commands/b.md", "user b")
+    write(tmp_path / "home/.codex/prompts/x.md", "codex $1")
+    (project / ".claude/commands/out.md").symlink_to(write(tmp_path / "secret.txt", "outside"))
+    async with stage(tmp_path, turns("x")) as here:
+        skills = here.agent.skills
+        bodies = {skill.name: skill.body for skill in skills.all}
+        notices = " ".join(notice.text for notice in here.of(Notice))
+        context = context_of(here)
+        found = await Completer(lambda: context, FileNames(lambda: (here.project,))).matching("/")
+    assert bodies == {
+        "a": "project skill", "b": "user b", "c": "mcode c", "sub:d": "nested", "g": "gem {{args}}",
+        "help": "shadow", "x": "codex $1",
+    }  # fmt: skip
+    assert "outside" not in str(bodies)
+    assert "out.md leads to" in notices
+    offered = [each.text for each in found]
+    assert "/sub:d" in offered
+    assert offered.count("/help") == 1
+
+
+async def test_a_broken_file_breaks_nothing_and_is_named(tmp_path: Path) -> None:
+    commands = tmp_path / "home/.claude/commands"
+    write(commands / "odd.md", "---\n%% what\ndescription: [a\n---\nWorks.")
+    (commands / "bytes.md").write_bytes(b"\xff\xfe\0")
+    write(tmp_path / "home/.gemini/commands/bad.toml", "prompt = ")
+    async with stage(tmp_path, turns("x")) as here:
+        await here.say("/odd")
+        assert last_message(here).endswith("Works.")
+        texts = " ".join(notice.text for notice in here.of(Notice))
+    assert "odd.md" in texts
+    assert "bytes.md" in texts
+    assert "bad.toml" in texts
+
+
+async def test_the_listing_keeps_its_budget(tmp_path: Path) -> None:
+    for number in range(60):
+        text = f"---\ndescription: {'words about a thing ' * 60}\n---\nx"
+        write(tmp_path / f"home/.claude/skills/s{number}/SKILL.md", text)
+    async with stage(tmp_path, turns("x")) as here:
+        await here.say("hello")
+        size = count_request(here.client.requests[0])
+        (definition,) = [tool for tool in here.client.requests[0]["tools"] if tool["name"] == "Skill"]
+    assert size.total < 4_700
+    assert "- s59" in definition["description"]
+
+
+async def test_without_such_files_nothing_of_it_is_in_the_request(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("x")) as here:
+        await here.say("hello")
+        names = [tool["name"] for tool in here.client.requests[0]["tools"]]
+        said = await typed(here, "/skills")
+    assert "Skill" not in names
+    assert "No command files" in said.text
+
+
+def test_init_of_the_stream_names_commands_and_skills(tmp_path: Path) -> None:
+    from tests.e2e.binary import Machine
+
+    machine = Machine.fresh(tmp_path)
+    write(machine.project / ".claude/commands/triage.md", TRIAGE)
+    write(machine.home / ".claude/skills/release/SKILL.md", RELEASE)
+    ran = machine.run("--demo", "-p", "/release 2", "--output-format", "stream-json")
+    init: dict[str, Any] = next(line for line in ran.lines if line.get("subtype") == "init")
+    assert "triage" in init["slash_commands"]
+    assert init["skills"] == ["release"]
+    assert ran.lines[-1]["subtype"] == "success"
