@@ -15,7 +15,7 @@ from mcode.wiring.options import Options
 
 SOURCES = frozenset({"user", "project", "local"})
 
-SUBCOMMANDS: tuple[str, ...] = ("mcp", "permissions", "programs", "run", "tools")
+SUBCOMMANDS: tuple[str, ...] = ("mcp", "permissions", "programs", "report", "run", "tools")
 """First words of a command line that are not a message but a program of their own."""
 
 EPILOG = """\
@@ -99,6 +99,7 @@ def parse(arguments: list[str]) -> Options:
         disallowed=tuple(given.disallowed_tools or ()),
         mode=given.permission_mode,
         skip_permissions=given.dangerously_skip_permissions,
+        sandbox=given.sandbox,
         settings=given.settings,
         setting_sources=sources,
         mcp_configs=tuple(given.mcp_config or ()),
@@ -192,6 +193,7 @@ def _add_permission_options(parser: argparse.ArgumentParser) -> None:
         metavar="RULE",
         help="deny rules",
     )
+    add("--sandbox", action="store_true", help="commands write in the workspace only, and reach no network")
     add("--settings", metavar="FILE", help="a settings file, or JSON text, for this run")
     add(
         "--setting-sources",

@@ -31,11 +31,10 @@ class Prefix:
     """Tools that stand in no definition of their own, only as signatures in that of run_code."""
 
 
-class Conversation:
-    """Appends to the journal and folds each record at once, as a resumed session will."""
+class Folded:
+    """What records, read one after the other, make of a conversation."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(self) -> None:
         self.history = History()
         self.prefix: Prefix | None = None
         self.turn = 0
@@ -55,21 +54,9 @@ class Conversation:
         """What the model knows of servers, by name."""
         self._todos_written: dict[str, tuple[JsonObject, ...]] = {}
         self._running: dict[str, JsonObject] = {}
-        for record in journal.records:
-            self._fold(record.type, record.body)
-        self.left_unfinished = tuple(self._running.values())
-        """Calls that had started when the journal ended, as `call_started` bodies: nothing runs again by itself."""
 
-    def append(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
-        """Write one record and fold it; raises StorageError, and then nothing has changed."""
-        record = self._journal.append(type, body)
-        self._fold(record.type, self._journal.told(record, body))
-
-    async def sync(self) -> None:
-        """Return when everything appended is on the disk."""
-        await self._journal.sync()
-
-    def _fold(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
+    def fold(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
+        """Take one record in."""
         self.history.apply(type, body)
         match type:
             case "prefix":
@@ -138,3 +125,24 @@ class Conversation:
         written = self._todos_written.pop(identifier, None)
         if written is not None and body.get("status") == "ok":
             self.todos = written
+
+
+class Conversation(Folded):
+    """Appends to the journal and folds each record at once, as a resumed session will."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__()
+        self._journal = journal
+        for record in journal.records:
+            self.fold(record.type, record.body)
+        self.left_unfinished = tuple(self._running.values())
+        """Calls that had started when the journal ended, as `call_started` bodies: nothing runs again by itself."""
+
+    def append(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
+        """Write one record and fold it; raises StorageError, and then nothing has changed."""
+        record = self._journal.append(type, body)
+        self.fold(record.type, self._journal.told(record, body))
+
+    async def sync(self) -> None:
+        """Return when everything appended is on the disk."""
+        await self._journal.sync()

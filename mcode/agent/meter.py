@@ -50,6 +50,8 @@ class Meter:
         self.waited = 0.0
         """Seconds spent waiting for the model, over the session."""
         self._sent_at = 0.0
+        self._noted = RequestSize()
+        """The estimate of the request that was noted last, as it is without correction."""
 
     def measure(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> RequestSize:
         """Estimate a request by part, in tokens, as corrected by the last report. Counts what is new only."""
@@ -83,7 +85,8 @@ class Meter:
     def sending(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> None:
         """Note a request that goes out now."""
         self._sent_at = time.monotonic()
-        size = self._correction.apply(self.measure(prefix, messages))
+        self._noted = self.measure(prefix, messages)
+        size = self._correction.apply(self._noted)
         self.totals = replace(self.totals, requests=self.totals.requests + 1)
         self._show(
             Ledger(
@@ -102,7 +105,7 @@ class Meter:
         estimate = RequestSize(ledger.definitions, ledger.system, ledger.messages, ledger.results)
         if usage.total_input:
             self._correction = self._correction.learn(estimate, usage)
-            estimate = estimate.scaled_to(usage.total_input)
+            estimate = self._noted.scaled_to(usage.total_input)
         self._show(
             Ledger(
                 definitions=estimate.definitions,

@@ -17,6 +17,7 @@ from mcode.events import (
 )
 from mcode.model.client import FailureClass, ModelFailure
 from mcode.model.messages import DeltaKind
+from mcode.model.reading import is_object
 from mcode.model.retry import complete
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ class ModelCaller:
         except ModelFailure as failed:
             raise EndpointError(failed.failure.message) from failed
         self.meter.aside(model, assembled.message)
+        usage = assembled.message.get("usage")
+        self.conversation.append("aside", {"model": model, "usage": usage if is_object(usage) else {}})
         if assembled.failure is not None:
             raise EndpointError(assembled.failure.message)
         return text_of(Reply(assembled.message, ()))

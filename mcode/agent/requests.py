@@ -173,6 +173,9 @@ class RequestBuilder:
             "way": prefix.way,
             "program_only": list(prefix.program_only),
         }
+        left_out = self.deferred()
+        tokens = sum(self.shelf.definitions.tokens(tool) for tool in left_out)
+        body["deferred"] = {"tools": len(left_out), "tokens": tokens}
         if prefix.reason != "model":
             told = servers_now(self.shelf.servers.statuses(), self.deferred())
             body["servers"] = {name: each.as_object() for name, each in told.items()}

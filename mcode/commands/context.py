@@ -6,6 +6,8 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Protocol, cast
 
+from mcode.commands.ledger_reading import ledger_of
+from mcode.commands.ledger_tables import report_text, savings_text
 from mcode.commands.program_tables import size
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import dollars, percent, plural, table, tokens
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 BYTES_A_TOKEN = 4
 """Of results, for an estimate of what they would have cost."""
 
-_USAGE = "/context [view]"
+_USAGE = "/context [view | session]"
+
+_MORE = "`/context session` has every request; `/context view` the last one word for word."
 
 _BAR = 30
 """Cells of a bar that stands for the whole window."""
@@ -47,6 +51,9 @@ async def _context(context: CommandContext, arguments: Arguments) -> CommandResu
         return _view(context)
     if words:
         raise UsageError(f"/context has no `{words[0]}`; nothing was done. Usage: {_USAGE}")
+    if words == ("session",):
+        whole = await asyncio.to_thread(ledger_of, context.agent)
+        return CommandResult(report_text(whole), whole)
     ledger = context.agent.ledger
     programs = await asyncio.to_thread(read_audits, context.agent.session.directory)
     kept_out = sum(program.kept_out for program in programs)
@@ -65,7 +72,9 @@ async def _context(context: CommandContext, arguments: Arguments) -> CommandResu
             f"{tokens(kept_out // BYTES_A_TOKEN)} tokens, estimated); {plural(len(programs), 'program')} made "
             f"{plural(sum(len(program.calls) for program in programs), 'call')}"
         )
-    return CommandResult(text, {**_as_object(ledger), "programs": saved})
+    whole = await asyncio.to_thread(ledger_of, context.agent)
+    text += "".join(f"\n\n{part}" for part in (savings_text(whole), _MORE) if part)
+    return CommandResult(text, {**_as_object(ledger), "programs": saved, "session": whole})
 
 
 def _view(context: CommandContext) -> CommandResult:
@@ -151,8 +160,8 @@ def _as_object(ledger: Ledger) -> dict[str, object]:
 
 CONTEXT = Command(
     "context",
-    "what filled the window in the last request; view: the request itself",
+    "what filled the window in the last request; view: the request itself; session: every request",
     _context,
-    "[view]",
-    complete=lambda context: ("view",),
+    "[view | session]",
+    complete=lambda context: ("view", "session"),
 )

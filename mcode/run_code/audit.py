@@ -65,6 +65,7 @@ class Audit:
                 "id": record.id,
                 "tool": record.tool,
                 "line": record.line,
+                "step": record.step,
                 "arguments_sha256": record.digest,
                 "arguments": self._beginning(record.arguments),
                 "state": str(record.state),

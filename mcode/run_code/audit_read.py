@@ -32,6 +32,8 @@ class AuditedCall:
     waited_ms: int
     duration_ms: int
     result_bytes: int
+    step: int
+    """Calls of one step could have been made side by side; 0 in audits that do not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ def _call(record: JsonObject) -> AuditedCall:
         waited_ms=_number(record, "waited_ms"),
         duration_ms=_number(record, "duration_ms"),
         result_bytes=_number(record, "result_bytes"),
+        step=_number(record, "step"),
     )
 
 

@@ -98,6 +98,7 @@ class Bridge:
             line=line,
             read_only=known is not None and known.tool.read_only,
             arguments=arguments,
+            step=self._program.record.steps_answered + 1,
         )
         self._program.record.calls.append(record)
         ticket = self._lanes.join(read_only=record.read_only)
@@ -226,6 +227,8 @@ class Bridge:
 
     async def _deliver(self, record: CallRecord, reply: Reply) -> None:
         record.bytes_in = len(reply.body)
+        whole = self._program.record
+        whole.steps_answered = max(whole.steps_answered, record.step)
         record.answered = await self._program.deliver(record.number, reply)
         if not record.answered:
             record.bytes_in = 0

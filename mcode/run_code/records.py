@@ -54,6 +54,9 @@ class CallRecord:
     """Bytes of JSON that it brought into the program."""
     answered: bool = False
     """Whether its result has reached the program."""
+    step: int = 1
+    """One more than the highest step that the program had a result of when it made the call: calls of one step
+    could have been made side by side."""
 
     @property
     def had_effect(self) -> bool:
@@ -118,6 +121,8 @@ class ProgramRecord:
     """Characters of all entries of `log`."""
     images: int = 0
     calls: list[CallRecord] = field(default_factory=list[CallRecord])
+    steps_answered: int = 0
+    """The highest step of which a result has gone to the program."""
     not_awaited: int = 0
     most_in_flight: int = 0
     shift: tuple[int, int] = (0, 0)

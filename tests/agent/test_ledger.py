@@ -1,0 +1,167 @@
+"""The ledger against the stand-in endpoint, whose own counter says how large each request was."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcode.agent.ledger import read_ledger, server_of, shared
+from mcode.agent.savings import ProgramFacts, work_out
+from mcode.commands.ledger_page import page
+from mcode.commands.ledger_reading import ledger_of
+from mcode.commands.ledger_tables import report_text
+from mcode.events import Ledger
+from mcode.model.script import PromptCache
+from mcode.model.script.values import reply, script_of, use
+from tests.stage import stage, turns
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcode.model.script.values import Script
+
+SESSIONS = 12
+"""Random sessions in the suite; `python -m tools.bench --full` plays 500."""
+
+
+SILENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+
+
+def random_script(seed: int) -> tuple[Script, int]:
+    """Some turns of words and calls, and how many messages of the user they take."""
+    dice = random.Random(seed)
+    replies: list[Any] = []
+    messages = dice.randint(1, 4)
+    for _ in range(messages):
+        for _ in range(dice.randint(0, 3)):
+            pattern = "".join(dice.choices("abcdefgh (){}*=", k=dice.randint(1, 30)))
+            calls = [
+                use("Grep", {"pattern": pattern, "path": "."}),
+                use("Glob", {"pattern": f"*{dice.randint(0, 9)}*"}),
+                use("Read", {"file_path": "text.md"}),
+            ]
+            replies.append(reply("I look. " * dice.randint(0, 40), *dice.sample(calls, dice.randint(1, 3))))
+        replies.append(reply("word " * dice.randint(1, 300)))
+    return script_of(*replies), messages
+
+
+async def play(directory: Path, seed: int) -> tuple[dict[str, Any], list[Ledger], list[int]]:
+    """One random session: its ledger, the events of the meter, and what the stand-in counted of each request."""
+    script, messages = random_script(seed)
+    (directory / "project").mkdir(parents=True)
+    (directory / "project" / "text.md").write_text("A line of text, and 12 figures.\n" * (seed % 90 + 1))
+    async with stage(directory, script) as here:
+        for number in range(messages):
+            await here.say(f"message {number}: " + "please " * (seed * 7 % 50 + 1))
+        counted = [PromptCache().count(body) for body in here.client.requests]
+        return ledger_of(here.agent), here.of(Ledger), counted
+
+
+@pytest.mark.parametrize("seed", range(SESSIONS))
+async def test_the_parts_of_each_request_add_up_to_what_the_provider_counted(
+    seed: int, tmp_path: Path
+) -> None:
+    ledger, shown, counted = await play(tmp_path, seed)
+    requests = ledger["requests"]
+    assert [each["input_tokens"] for each in requests] == counted
+    for each in requests:
+        assert (
+            each["definitions"] + each["system"] + each["messages"] + each["results"] == each["input_tokens"]
+        )
+        assert sum(each["definitions_by_tool"].values()) == each["definitions"]
+        assert sum(each["results_by_tool"].values()) == each["results"]
+        assert each["reported"]
+    expected, reported = shown[::2], shown[1::2]
+    for before, after in list(zip(expected, reported, strict=True))[2:]:
+        estimate = before.definitions + before.system + before.messages + before.results
+        assert abs(estimate - after.input_tokens) <= 0.05 * after.input_tokens
+    last = reported[-1]
+    assert (last.definitions, last.results) == (requests[-1]["definitions"], requests[-1]["results"])
+
+
+async def test_a_session_without_figures_of_the_provider_is_estimated_and_says_so(tmp_path: Path) -> None:
+    silent: dict[str, Any] = {
+        "blocks": ["Done."],
+        "stop_reason": "end_turn",
+        "usage": dict.fromkeys(SILENT, 0),
+    }
+    async with stage(tmp_path, turns(silent)) as here:
+        await here.say("hello")
+        ledger = ledger_of(here.agent)
+    assert ledger["totals"]["estimated"] == 1
+    assert ledger["totals"]["input_tokens"] == 0
+    assert ledger["totals"]["input"] > 1_000
+    assert "estimated" in report_text(ledger)
+    assert ledger["totals"]["cost"] is None
+
+
+async def test_the_ledger_of_a_resumed_session_is_that_of_the_first(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("one")) as here:
+        await here.say("first")
+        before, session = ledger_of(here.agent), here.agent.session.id
+    async with stage(tmp_path, turns("two"), source="resume", reference=session) as here:
+        assert ledger_of(here.agent) == before
+        await here.say("second")
+        after = ledger_of(here.agent)
+    assert after["requests"][0] == before["requests"][0]
+    assert len(after["requests"]) == 2
+
+
+async def test_prices_make_a_cost_of_the_reported_tokens(tmp_path: Path) -> None:
+    prices = {"scripted-1": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}
+    async with stage(tmp_path, turns("one"), settings={"mcode": {"prices": prices}}) as here:
+        await here.say("first")
+        ledger = ledger_of(here.agent)
+        assert here.agent.meter.totals.cost == ledger["totals"]["cost"] != 0
+
+
+async def test_the_page_holds_the_same_numbers_and_asks_nothing_of_a_network(tmp_path: Path) -> None:
+    script = script_of(use("Grep", {"pattern": "</script><b>"}), reply("done"))
+    async with stage(tmp_path, script) as here:
+        await here.say("look")
+        ledger = ledger_of(here.agent)
+    written = page(ledger)
+    data = written.split('id="ledger">')[1].split("</script>")[0]
+    assert json.loads(data) == ledger
+    assert written.count("<rect") == 4 * len(ledger["requests"])
+    assert f"{ledger['totals']['input']:,}" in written
+    assert "prefers-color-scheme: dark" in written
+    assert "http" not in written.replace("http-equiv", "")
+
+
+def test_shares_add_up_whatever_the_total() -> None:
+    assert shared({"a": 3, "b": 3, "c": 1}, 100) == {"a": 44, "b": 42, "c": 14}
+    assert shared({}, 7) == {"(unknown)": 7}
+    assert shared({}, 0) == {}
+    assert [server_of(name) for name in ("mcp__office__list", "Read")] == ["office", "core"]
+
+
+def test_programs_that_did_not_pay_are_named() -> None:
+    book = read_ledger((), {})
+
+    def facts(**changes: Any) -> ProgramFacts:
+        usual: dict[str, Any] = {
+            "id": "p",
+            "title": "audit",
+            "status": "ok",
+            "code": "return 1;",
+            "calls": 20,
+        }
+        return ProgramFacts(**{**usual, "steps": 3, "bytes_in": 90_000, "chars_out": 400, **changes})
+
+    good, all_of_it, failed, idle = work_out(
+        book,
+        (
+            facts(),
+            facts(chars_out=88_000),
+            facts(status="exception"),
+            facts(steps=1, calls=1, bytes_in=40, chars_out=20, code="return await tools.x({});\n" * 9),
+        ),
+    ).programs
+    assert (good.kept_out, good.round_trips, good.verdict) == (22_400, 2, "")
+    assert "about the same" in all_of_it.verdict
+    assert "failed (exception)" in failed.verdict
+    assert "saved no round trip" in idle.verdict
