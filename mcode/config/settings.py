@@ -76,6 +76,8 @@ class HookHandler:
     """Why this one is never run; None for one that runs."""
     shell: str | None = None
     """The shell that was asked for; None means bash."""
+    rewakes: bool = False
+    """Runs in the background, and its exit code 2 gives the model a message."""
 
 
 @dataclass(frozen=True, slots=True)
