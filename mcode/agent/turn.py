@@ -103,7 +103,7 @@ class TurnLoop:
                 return reply.reason, reply.text
             if reply.uses:
                 results = await self._run_calls(turn, reply.uses)
-                stopped = next((each.stop_turn for each in results if each.stop_turn is not None), None)
+                stopped = await self._stopped_after(results)
                 if stopped is not None:
                     return "stopped", stopped
                 self.after_calls(results)
@@ -141,6 +141,16 @@ class TurnLoop:
                     outcome = outcomes.cancelled(call, False, "", why=why)
                     self.pipeline.recorder.finish(outcome, started=False)
         return results
+
+    async def _stopped_after(self, results: Sequence[Outcome]) -> str | None:
+        """Why the turn ends with these calls of one message: by a hook of one of them, or of all together."""
+        stopped = next((each.stop_turn for each in results if each.stop_turn is not None), None)
+        if stopped is not None:
+            return stopped
+        reaction = await self.hooks.calls_ended(results)
+        if reaction.notes:
+            self._add_context("\n\n".join(reaction.notes))
+        return reaction.blocked if reaction.stop is None else reaction.stop
 
     def _next_batch(self, waiting: list[Call]) -> list[Call]:
         count = 0

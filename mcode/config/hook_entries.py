@@ -27,21 +27,27 @@ RUN_EVENTS = frozenset(
         "SessionStart",
         "SessionEnd",
         "Stop",
-        "SubagentStart",
-        "SubagentStop",
+        "StopFailure",
+        "PermissionDenied",
+        "CwdChanged",
+        "InstructionsLoaded",
         "PreCompact",
         "PostCompact",
     }
 )
 """Events at which mcode runs hooks."""
 
+NOT_YET = {
+    "SubagentStart": "mcode has no subagents yet",
+    "SubagentStop": "mcode has no subagents yet",
+}
+"""Events of things that mcode is going to have."""
+
 OTHER_EVENTS = frozenset(
     {
         "UserPromptExpansion",
-        "StopFailure",
         "PreModelSwitch",
         "PostModelSwitch",
-        "PermissionDenied",
         "Setup",
         "TeammateIdle",
         "TaskCreated",
@@ -51,8 +57,6 @@ OTHER_EVENTS = frozenset(
         "ConfigChange",
         "WorktreeCreate",
         "WorktreeRemove",
-        "InstructionsLoaded",
-        "CwdChanged",
         "FileChanged",
         "DirectoryAdded",
         "MessageDisplay",
@@ -99,7 +103,9 @@ def parse_hooks(value: JsonObject, source: Source, report: Report) -> tuple[Hook
             continue
         reader = _EventReader(event, source, report)
         if reader.fault and groups:
-            report.unsupported_event(key, f"its hooks never run: {reader.fault}", known=event in OTHER_EVENTS)
+            report.unsupported_event(
+                key, f"its hooks never run: {reader.fault}", known=event in OTHER_EVENTS or event in NOT_YET
+            )
         for index, group in enumerate(groups):
             handlers += reader.read_group(group, f"{key}[{index}]")
     return tuple(handlers)
@@ -160,9 +166,6 @@ class _EventReader:
             )
         fields = HookFields(entry, key, self._report)
         rewakes = fields.flag("asyncRewake")
-        if rewakes:
-            text = "the hook runs in the background, but its exit code 2 does not wake the model"
-            self._report.add(f"{key}.asyncRewake", text, "warning")
         return [
             HookHandler(
                 event=self._event,
@@ -178,6 +181,7 @@ class _EventReader:
                 source=self._source,
                 unsupported=self.fault or matcher_fault or fault,
                 shell=fields.text("shell"),
+                rewakes=rewakes,
             )
         ]
 
@@ -185,6 +189,8 @@ class _EventReader:
 def _event_fault(event: str) -> str | None:
     if event in RUN_EVENTS:
         return None
+    if event in NOT_YET:
+        return NOT_YET[event]
     if event in OTHER_EVENTS:
         return f"mcode does not have the event {event}"
     import difflib  # only needed once somebody has mistyped

@@ -95,7 +95,8 @@ def _hooks(files: Sequence[SettingsFile]) -> tuple[tuple[HookHandler, ...], bool
     for file in files:
         for handler in file.hooks:
             if off and not all_off and file.source.scope != "managed" and first is not None:
-                marked = replace(handler, unsupported=f"disableAllHooks is set in {first.source.name}")
+                why = f"disableAllHooks is set in {first.source.name}"
+                marked = replace(handler, unsupported=why, on_failure="continue")
             else:
                 marked = handler
             handlers.setdefault(replace(handler, source=files[0].source, status_message=""), marked)

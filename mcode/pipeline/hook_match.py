@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 TOOL_EVENTS = frozenset({"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"})
 
-_WITHOUT_MATCHER = frozenset({"UserPromptSubmit", "Stop", "PostToolBatch"})
+_WITHOUT_MATCHER = frozenset({"UserPromptSubmit", "Stop", "StopFailure", "PostToolBatch", "CwdChanged"})
 """Events that are about nothing a matcher could name."""
+
+GUARDED = frozenset({"PreToolUse", "UserPromptSubmit"})
+"""Events before something happens: a hook that cannot run stops it, where it is set to block by failing."""
 
 _NAMES_ONLY = re.compile(r"[\w\-,| ]+")
 
@@ -51,6 +54,12 @@ class HookTable:
         for handler in handlers:
             if handler.unsupported is None:
                 self._add(handler)
+            elif handler.on_failure == "block" and handler.event in GUARDED and not handler.run_async:
+                self._add_broken(handler, f"it cannot run: {handler.unsupported}")
+
+    def knows(self, event: str) -> bool:
+        """Whether any hook is meant for the event, whatever it is about."""
+        return event in self._by_event
 
     def find(self, event: str, subject: str, call: Call | None = None) -> list[HookHandler]:
         """The hooks to run now, identical ones once; those that run once a session are then spent."""
@@ -75,16 +84,27 @@ class HookTable:
             entry = _compile(handler)
         except re.error as error:
             self.problems.append(
-                f"The hook {handler.command!r} for {handler.event} in {handler.source} never runs: its matcher "
+                f"The hook {handler.command!r} for {handler.event} in {handler.source.name} never runs: its matcher "
                 f"{handler.matcher!r} is not a valid pattern ({error})."
             )
+            if handler.on_failure == "block" and handler.event in GUARDED and not handler.run_async:
+                self._add_broken(handler, "its matcher is not a valid pattern")
             return
         if handler.condition is not None and handler.event not in TOOL_EVENTS:
             self.problems.append(
-                f"The hook {handler.command!r} for {handler.event} in {handler.source} never runs: `if` can only "
-                "be true of a call."
+                f"The hook {handler.command!r} for {handler.event} in {handler.source.name} never runs: `if` can "
+                "only be true of a call."
             )
             return
+        self._by_event.setdefault(handler.event, []).append(entry)
+
+    def _add_broken(self, handler: HookHandler, why: str) -> None:
+        """A guard that cannot do its work lets nothing pass; where its matcher says nothing, it is meant always."""
+        broken = replace(handler, unsupported=why)
+        try:
+            entry = _compile(broken)
+        except re.error:
+            entry = _Entry(broken, None, None)
         self._by_event.setdefault(handler.event, []).append(entry)
 
     def _fits(self, handler: HookHandler, call: Call | None) -> bool:
@@ -111,4 +131,5 @@ def _work(handler: HookHandler) -> tuple[object, ...]:
         handler.condition,
         handler.run_async,
         handler.on_failure,
+        handler.unsupported,
     )

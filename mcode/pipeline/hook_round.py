@@ -13,7 +13,7 @@ from mcode.pipeline.hook_process import Ran, run_hook
 from mcode.pipeline.hook_reply import Reply, read_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from mcode.config.settings import HookHandler
     from mcode.events import EventBus
@@ -41,7 +41,19 @@ _END_GRACE = 0.2
 """Seconds between SIGTERM and SIGKILL, while a session goes on and at its end."""
 
 _CANNOT_BLOCK_BY_FAILING = frozenset({"Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"})
-_BLOCKING_MEANS_NOTHING = frozenset({"PermissionRequest", "SessionStart", "SessionEnd", "Notification"})
+_BLOCKING_MEANS_NOTHING = frozenset(
+    {
+        *(
+            "PermissionRequest",
+            "PermissionDenied",
+            "SessionStart",
+            "SessionEnd",
+            "Notification",
+            "StopFailure",
+        ),
+        *("CwdChanged", "InstructionsLoaded", "PostCompact"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +78,15 @@ class LastRun:
 class HookRound:
     """Runs rounds and remembers how each hook ended."""
 
-    def __init__(self, context: HookContext, events: EventBus, texts: HookTexts) -> None:
+    def __init__(
+        self, context: HookContext, events: EventBus, texts: HookTexts, wake: Callable[[str], None]
+    ) -> None:
+        """`wake` gives the model a message, whatever it does at the time."""
         self._context = context
+        self._wake = wake
         self._events = events
         self._texts = texts
-        self._background: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[object]] = set()
         self._count = 0
         self.last_runs: dict[HookHandler, LastRun] = {}
 
@@ -117,9 +133,17 @@ class HookRound:
 
     def _start_in_background(self, job: _Job) -> None:
         async def run() -> None:
-            await self._answer(job)
+            answer = await self._answer(job)
+            if job.handler.rewakes and answer.reply.blocked is not None:
+                self._wake(
+                    f"The hook {answer.name} for {job.event} says: {answer.reply.blocked or 'it objects'}"
+                )
 
-        task = asyncio.create_task(run())
+        self.in_background(run())
+
+    def in_background(self, work: Coroutine[None, None, object]) -> None:
+        """Let hooks run that nobody waits for; `close` ends them."""
+        task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
@@ -131,13 +155,13 @@ class HookRound:
         self._events.emit(HookStarted(hook_id, job.event, name))
         began = time.monotonic()
         try:
-            ran = await run_hook(
-                job.handler,
-                job.message,
-                self._context,
-                job.timeout,
-                _END_GRACE if job.event == "SessionEnd" else _GRACE,
-            )
+            if (
+                job.handler.unsupported is not None
+            ):  # a guard that cannot do its work: it fails, and that blocks
+                ran = Ran(None, "", "", 0.0, job.handler.unsupported)
+            else:
+                grace = _END_GRACE if job.event == "SessionEnd" else _GRACE
+                ran = await run_hook(job.handler, job.message, self._context, job.timeout, grace)
         except asyncio.CancelledError:
             ran = Ran(None, "", "", time.monotonic() - began, "it was interrupted")
             self._note(job, name, hook_id, ran, "cancelled", ran.problem)
@@ -181,7 +205,11 @@ class HookRound:
         if reply.problem:
             text = f"The {job.event} hook {name} failed: {reply.problem}. {_consequence(job, reply)}"
             self._events.emit(Notice(self._texts.for_event(text), "warning"))
-        elif reply.blocked is not None and (job.event in _BLOCKING_MEANS_NOTHING or job.handler.run_async):
+        elif (
+            reply.blocked is not None
+            and (job.event in _BLOCKING_MEANS_NOTHING or job.handler.run_async)
+            and not job.handler.rewakes
+        ):
             text = f"The {job.event} hook {name} objects, which has no effect: {reply.blocked or 'no reason given'}"
             self._events.emit(Notice(self._texts.for_event(text), "warning"))
 

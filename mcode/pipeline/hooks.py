@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from mcode.call import Call
+    from mcode.call import Call, Outcome
     from mcode.config.settings import HookHandler
     from mcode.events import EventBus
     from mcode.jsontext import JsonObject, JsonValue
@@ -145,16 +145,18 @@ class HookRunner:
         matches_rule: Callable[[str, Call], bool],
         spill: Callable[[str], Path],
         mask: Callable[[str], str] = lambda text: text,
+        wake: Callable[[str], None] = lambda text: None,
     ) -> None:
         """Set the hooks up.
 
         `matches_rule` says whether a call fits the permission rule of a hook's `if`; `spill` writes a text that
-        is too long for the model to a private file; `mask` hides secrets in what is emitted as events.
+        is too long for the model to a private file; `mask` hides secrets in what is emitted as events; `wake`
+        gives the model a message of a hook that ran in the background.
         """
         self._table = HookTable(handlers, matches_rule)
         self._events = events
         self._texts = HookTexts(spill, mask)
-        self._round = HookRound(context, events, self._texts)
+        self._round = HookRound(context, events, self._texts, wake)
 
     @property
     def problems(self) -> Sequence[str]:
@@ -193,6 +195,10 @@ class HookRunner:
         fields: JsonObject = {"error": error, "is_interrupt": interrupted}
         return await self._after("PostToolUseFailure", call, fields, duration)
 
+    async def calls_ended(self, outcomes: Sequence[Outcome]) -> Reaction:
+        """PostToolBatch: show the hooks all calls of one message, before the model is asked again."""
+        return await self.other("PostToolBatch", {"tool_calls": [_facts(outcome) for outcome in outcomes]})
+
     async def prompt_submitted(self, text: str) -> PromptVerdict:
         """UserPromptSubmit: show the hooks what the user sends."""
         reaction = await self.other("UserPromptSubmit", {"prompt": text})
@@ -228,6 +234,11 @@ class HookRunner:
         answers = await self._round.run(event, subject, handlers, fields)
         return Reaction(_objection(answers), _notes(answers), _stop(answers))
 
+    def observe(self, event: str, fields: JsonObject, subject: str = "") -> None:
+        """Any event that hooks only look at: they run in the background, and nothing waits for them."""
+        if self._table.knows(event):
+            self._round.in_background(self.other(event, fields, subject))
+
     async def close(self) -> None:
         """End the hooks that run in the background."""
         await self._round.close()
@@ -255,6 +266,13 @@ def _about(call: Call) -> JsonObject:
     if call.parent is not None:
         fields["parent_tool_use_id"] = call.parent
     return fields
+
+
+def _facts(outcome: Outcome) -> JsonObject:
+    result: JsonObject = (
+        {"error": outcome.text} if outcome.is_error else {"tool_response": outcome.data or outcome.text}
+    )
+    return {**_about(outcome.call), **result}
 
 
 def _judge(answers: Sequence[Answer]) -> BeforeCall:

@@ -166,9 +166,15 @@ def test_an_unknown_field_disables_nothing(world: World) -> None:
     assert "hooks.PreToolUse[0].note" in said
 
 
-def test_waking_the_model_from_the_background_is_not_promised(world: World) -> None:
-    assert one(world, {"command": "x", "asyncRewake": True}).run_async
-    assert "does not wake the model" in messages(world.load(), "warning")
+def test_a_hook_that_wakes_the_model_runs_in_the_background(world: World) -> None:
+    handler = one(world, {"command": "x", "asyncRewake": True})
+    assert handler.run_async
+    assert handler.rewakes
+    assert messages(world.load()) == ""
+
+
+def test_events_of_what_mcode_does_not_have_yet_say_so(world: World) -> None:
+    assert one(world, {"command": "x"}, event="SubagentStop").unsupported == "mcode has no subagents yet"
 
 
 @pytest.mark.parametrize("value", ["[]", '"x"', '{"Stop": {}}', '{"Stop": ["x"]}', '{"Stop": [{}]}'])
