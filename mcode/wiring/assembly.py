@@ -37,6 +37,7 @@ from mcode.process import child_environment, end_all_children, without_model_key
 from mcode.tool import Workspace
 from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
+from mcode.wiring.hook_watch import HookWatch
 from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
 from mcode.wiring.model import choose_model
@@ -93,6 +94,10 @@ class Assembly:
         self._servers = SessionServers.join(bench, self._catalog, self._events)
         self._catalogue.join_servers(bench.pool)
         self._hooks = self._make_hooks()
+        self._opening += [Notice(text, "warning") for text in self._hooks.problems]
+        self._watch = HookWatch(
+            self._hooks, self._events, self._workspace, lambda: bench.memory.files, interactive=bench.interactive
+        )
         self._desk = Desk(self._events)
         self._programs = SessionPrograms(bench, session, self._conversation, self._catalogue, self._desk)
         self._verdicts = VerdictLog(bench.places.logs / "verdicts.jsonl", bench.masker, session=session.id)
@@ -136,6 +141,7 @@ class Assembly:
             matches_rule=self._matches_rule,
             spill=self._side_files.keep_text,
             mask=self._bench.masker.mask,
+            wake=lambda text: self.agent.queue(text, typed=False),
         )
 
     def _make_pipeline(self) -> Pipeline:
@@ -297,6 +303,7 @@ class Assembly:
         self._catalogue.start(self._events)
 
     async def _shut_down(self) -> None:
+        self._watch.close()
         await self._bench.server_trust.end()
         self._servers.close()
         self._catalogue.close()
