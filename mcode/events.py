@@ -114,6 +114,17 @@ class ApprovalChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovalPart:
+    """One command of a line that waits for the user."""
+
+    text: str
+    allowed: bool
+    """True where this part alone would not be asked about."""
+    why: str
+    """Which rule, list or mode lets it run, or what is missing. No full stop."""
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalRequested:
     """A call waits for the user."""
 
@@ -129,6 +140,10 @@ class ApprovalRequested:
     """Where in a program the call was made; None for one that no program made."""
     digest: str = ""
     """SHA-256 of tool and final arguments: what exactly is decided on."""
+    parts: tuple[ApprovalPart, ...] = ()
+    """The commands of a line that has several and could be read; empty for any other call."""
+    sandbox: str = ""
+    """What confines the command when it runs; empty for none, and for other tools."""
 
 
 @dataclass(frozen=True, slots=True)

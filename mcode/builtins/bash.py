@@ -20,11 +20,24 @@ from mcode.tool import Access, Effect, Preview, Tool, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Protocol
 
     from mcode.builtins.jobs import Jobs
     from mcode.call import Call
     from mcode.jsontext import JsonObject
     from mcode.tool import ToolServices, Workspace
+
+    class Confines(Protocol):
+        """The sandbox, as Bash sees it."""
+
+        def confine(self, spec: ProcessSpec, call: Call) -> ProcessSpec:
+            """The same process inside the sandbox; unchanged where this call is not confined."""
+            ...
+
+        def note(self, call: Call) -> str:
+            """What the model should know where a command of this call has failed; empty if nothing."""
+            ...
+
 
 DEFAULT_TIMEOUT = 120_000
 """Milliseconds."""
@@ -78,16 +91,19 @@ class Bash(Tool):
         output_limit: int = 30_000,
         jobs: Jobs | None = None,
         secrets: tuple[tuple[bytes, bytes], ...] = (),
+        sandbox: Confines | None = None,
     ) -> None:
         """`environment_for` gives the whole environment of a call; the user may let asked ones see more.
 
         `jobs` take what runs in the background. `secrets` are replaced in files with output, each by its mark.
+        `sandbox` confines what runs.
         """
         self.description = read_description("bash")
         self._environment_for = environment_for
         self.output_limit = output_limit
         self._jobs = jobs
         self._secrets = secrets
+        self._sandbox = sandbox
         self._bash: Path | None = None
 
     @override
@@ -124,6 +140,7 @@ class Bash(Tool):
             secrets=self._secrets,
             extra_variable="MCODE_DIRECTORY_REPORT",
         )
+        spec = self._confined(spec, services.call)
         if self._jobs is not None and _in_background(arguments):
             return await self._start_job(self._jobs, arguments, spec, services, notes)
         try:
@@ -138,6 +155,12 @@ class Bash(Tool):
         except (OSError, ValueError) as error:
             return _failure(_explain(error, spec))
         notes += _follow(result.extra, workspace)
+        if (
+            result.exit_code != 0
+            and self._sandbox is not None
+            and (note := self._sandbox.note(services.call))
+        ):
+            notes += (note,)
         return report(result, seconds, self.output_limit, notes)
 
     def _refuse_job(self, arguments: JsonObject, call: Call) -> str:
@@ -164,7 +187,7 @@ class Bash(Tool):
         environment = self._environment_for(services.call)
         spec = replace(
             spec,
-            env=environment,
+            env={name: text for name, text in spec.env.items() if name in environment},
             timeout=seconds,
             output_limit=0,
             shown_limit=JOB_TEXT,
@@ -178,6 +201,9 @@ class Bash(Tool):
             return failed(error)
         jobs.tell(job)
         return report_job(job, JOB_TEXT, notes)
+
+    def _confined(self, spec: ProcessSpec, call: Call) -> ProcessSpec:
+        return spec if self._sandbox is None else self._sandbox.confine(spec, call)
 
     def _find_bash(self, workspace: Workspace) -> str:
         """Find the shell once, outside the workspace; returns why not, or nothing."""

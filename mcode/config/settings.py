@@ -154,6 +154,12 @@ class OwnSettings:
     ui: UiSettings = field(default_factory=UiSettings)
     max_calls_per_turn: int = 200
     """Calls that the model may make before the user is asked to go on; 0 means no limit."""
+    sandbox: bool = False
+    """Commands of the model run in a sandbox. A project may only switch it on."""
+    sandbox_network: bool = False
+    """Commands in the sandbox reach the network."""
+    sandbox_auto_allow: bool = False
+    """What runs in the sandbox needs no approval, where its words and paths raise no question."""
     tool_search: JsonValue = None
     placement: JsonObject = field(default_factory=dict[str, JsonValue])
     programs: JsonValue = None

@@ -58,6 +58,10 @@ class Policy:
         self._programs = Programs(settings.env.get("PATH") or os.environ.get("PATH", ""), self.paths)
         self.can_bypass = can_bypass and not settings.disable_bypass
         self._book = RuleBook((*settings.rules, *cli_rules), workspace.start)
+        self.sandbox = ""
+        """What confines the commands of the model, in words; empty where nothing does."""
+        self.sandbox_allows = False
+        """A command that the sandbox confines needs no approval of its own."""
         self._mode = Mode.DEFAULT
         problems = self._book.problems
         try:
@@ -227,7 +231,9 @@ class Policy:
         return Verdict(Behavior.DENY, f"{verdict.reason}; {why}", verdict.rule, verdict.kind)
 
     def _permits(self, subject: Subject) -> Permits:
-        return Permits(self._book.about(Behavior.ALLOW, subject), self._restrictions(subject), self._mode)
+        allowing = self._book.about(Behavior.ALLOW, subject)
+        confined = bool(self.sandbox) and self.sandbox_allows
+        return Permits(allowing, self._restrictions(subject), self._mode, confined)
 
     def _restrictions(self, subject: Subject) -> tuple[Rule, ...]:
         return self._book.about(Behavior.DENY, subject) + self._book.about(Behavior.ASK, subject)

@@ -33,6 +33,8 @@ class Permits:
     restrictions: Sequence[Rule]
     """Deny and ask rules that may be about it."""
     mode: Mode
+    confined: bool = False
+    """Commands run in a sandbox, and the user's settings let those run unasked."""
 
     def judge(self, subject: Subject) -> Verdict:
         """Allow the call where each of its needs is met; else ask, and offer what to remember."""
@@ -55,7 +57,8 @@ class Permits:
         """The judgement about each command of a line that could be read; None for any other call."""
         if subject.command is None or isinstance(subject.reading, str) or not subject.reading.commands:
             return None
-        return LineJudge(subject, self.rules, self.restrictions, self.mode).judge(subject.reading.commands)
+        judge = LineJudge(subject, self.rules, self.restrictions, self.mode, confined=self.confined)
+        return judge.judge(subject.reading.commands)
 
     def _meet(self, need: Need, subject: Subject, judged: Judgement | None) -> Verdict | None:
         for rule in self.rules:

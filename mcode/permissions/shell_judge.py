@@ -61,11 +61,19 @@ class LineJudge:
     """Judges the commands of one line. Without rules and in mode plan it knows the reading commands alone."""
 
     def __init__(
-        self, subject: Subject, rules: Sequence[Rule], restrictions: Sequence[Rule], mode: Mode
+        self,
+        subject: Subject,
+        rules: Sequence[Rule],
+        restrictions: Sequence[Rule],
+        mode: Mode,
+        *,
+        confined: bool = False,
     ) -> None:
+        """`confined`: what runs is in a sandbox, and that is enough where words and paths raise no question."""
         self._subject = subject
         self._rules = rules
         self._mode = mode
+        self._confined = confined
         self._limits = [rule for rule in restrictions if isinstance(rule.match, Files)]
         restricted = self._restricted if self._limits else None
         self._reading = Reading(subject.paths, self._permitted, restricted)
@@ -110,6 +118,9 @@ class LineJudge:
             return listed
         if self._mode is Mode.ACCEPT_EDITS and not unsure and self._edits(command, places.all):
             return _Run("mode acceptEdits: a file command in the workspace runs", "mode", command.text)
+        plain = not ruled and not unsure and not only_exactly(command)
+        if self._confined and plain and not self._path_fault(command, places.all):
+            return _Run("the setting sandboxAutoAllow: it runs in the sandbox", "mode", command.text)
         return ruled or listed
 
     def _by_rule(self, command: SimpleCommand, directories: Sequence[str]) -> _Run | str:

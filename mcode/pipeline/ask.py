@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
+from mcode.events import ApprovalPart, ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
 from mcode.pipeline.choices import BATCH, DENY, ONCE, RULE, STOP, choices_of, digest_of, keyed_proposals
 
 if TYPE_CHECKING:
@@ -84,11 +84,13 @@ class Desk:
         directory: str,
         *,
         site: CallSite | None = None,
+        sandbox: str = "",
         still_asked: Callable[[], bool] = lambda: True,
     ) -> Answer:
         """Ask about one call and wait as long as it takes; cancelling withdraws the question.
 
-        `site`: where a program made it. `still_asked` is looked at when another answer has made a rule.
+        `site`: where a program made it. `sandbox`: what would confine it. `still_asked` is looked at when another
+        answer has made a rule.
         """
         in_program = call.parent is not None
         keyed = keyed_proposals(verdict.proposals, in_program=in_program)
@@ -101,6 +103,8 @@ class Desk:
             directory=directory,
             site=site,
             digest=digest_of(call),
+            parts=_parts_of(verdict),
+            sandbox=sandbox,
         )
         entry = _Waiting(request, keyed, _future(), still_asked)
         return cast("Answer", await self._wait(request.approval_id, entry))
@@ -203,6 +207,13 @@ def _mark(request: ApprovalRequested, entry: _Waiting) -> tuple[str, str, tuple[
     if request.call.parent is None or rules is None:
         return None
     return request.call.parent, request.call.tool, rules
+
+
+def _parts_of(verdict: Verdict) -> tuple[ApprovalPart, ...]:
+    """What was found about each command of a line; nothing of a line with one, whose reason says it all."""
+    if len(verdict.parts) < 2:
+        return ()
+    return tuple(ApprovalPart(part.text, part.allowed, part.why) for part in verdict.parts)
 
 
 def _future() -> asyncio.Future[Answer | Answers | None]:

@@ -130,6 +130,7 @@ class Permission:
             verdict,
             str(self.workspace.current),
             site=self.programs.site_of(call),
+            sandbox=self.policy.sandbox if admitted.access.command is not None else "",
             still_asked=lambda: self._permitted_since(admitted, verdict) is None,
         )
         if not answer.allowed:

@@ -45,6 +45,7 @@ from mcode.wiring.policy import session_policy
 from mcode.wiring.programs import SessionPrograms
 from mcode.wiring.rewinding import make_rewinding
 from mcode.wiring.room import make_room
+from mcode.wiring.sandbox import session_sandbox
 from mcode.wiring.servers import SessionServers
 from mcode.wiring.skills import SessionSkills
 from mcode.wiring.web import session_web_tools
@@ -88,6 +89,8 @@ class Assembly:
             bench.memory = memory_for(bench.memory, Path(path))
         self._policy, told = session_policy(bench, self._workspace, session, self._conversation.mode)
         self._opening += told
+        self._sandbox, told = session_sandbox(bench, self._policy, self._workspace, session)
+        self._opening += told
         self._catalog = Catalog(self._make_tools())
         self._catalogue = SessionCatalogue(bench, self._conversation, self._catalog, self._policy)
         self._opening += self._catalogue.notices
@@ -129,6 +132,7 @@ class Assembly:
                 output_limit=settings.bash_output_max_chars,
                 jobs=self._jobs.jobs,
                 secrets=self._bench.masker.keys,
+                sandbox=self._sandbox,
             ),
         )
 

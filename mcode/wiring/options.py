@@ -30,6 +30,8 @@ class Options:
     disallowed: tuple[str, ...] = ()
     mode: str | None = None
     skip_permissions: bool = False
+    sandbox: bool = False
+    """Commands of the model run in a sandbox, or mcode does not start."""
     settings: str | None = None
     """A file or JSON text."""
     setting_sources: frozenset[str] = frozenset({"user", "project", "local"})

@@ -78,7 +78,7 @@ class LineApp:
         """True while mcode is stopped and has given the terminal back."""
         self._tick: asyncio.TimerHandle | None = None
         self.console = Console(decorated=self.look.decorated)
-        self.live = LiveArea(agent.model, agent.mode)
+        self.live = LiveArea(agent.model, agent.mode, confined=bool(agent.policy.sandbox))
         self.transcript = Transcript(self.look, self.console.columns)
         self.history = HistoryFile(
             around.places.history_file, agent.workspace.start, around.masker, self._warn
@@ -215,6 +215,7 @@ class LineApp:
     def _attach(self, agent: Conversation, *, replay: bool) -> None:
         self._agent = agent
         self.live.model, self.live.mode = agent.model, agent.mode
+        self.live.confined = bool(agent.policy.sandbox)
         self.live.ledger = agent.ledger
         if replay:
             self._replay(agent)

@@ -134,11 +134,16 @@ def _facts(request: ApprovalRequested, width: int, start: str) -> Iterator[str]:
         ("asked by", asked_by),
         ("its line", f"{site.line}: {site.source}" if site and site.line else ""),
         ("beside", waiting),
+        ("confined", request.sandbox),
     )
     for name, value in facts:
         text = _one_line(value)
         if text:
             yield from _wrapped(f"  {name:<9} ", text, width)
+    for number, part in enumerate(request.parts):
+        verdict = "allowed" if part.allowed else "needs approval"
+        text = f"{verdict}: {_one_line(part.text)}   ({_one_line(part.why)})"
+        yield from _wrapped(f"  {'' if number else 'of it':<9} ", text, width)
 
 
 def _place(request: ApprovalRequested) -> str:

@@ -57,9 +57,11 @@ class _Running:
 class LiveArea:
     """Keeps what the redrawn rows show; reads the event stream and nothing else."""
 
-    def __init__(self, model: str, mode: str) -> None:
+    def __init__(self, model: str, mode: str, *, confined: bool = False) -> None:
+        """`confined`: commands run in a sandbox."""
         self.model = model
         self.mode = mode
+        self.confined = confined
         self.ledger: Ledger | None = None
         self.queue: tuple[str, ...] = ()
         self.turn_since: float | None = None
@@ -134,7 +136,7 @@ class LiveArea:
     def status(self, width: int) -> LiveRow:
         """The last row: model, mode, and how full the window is."""
         model = clean(self.model, Kind.LINE)
-        parts = [model, self.mode]
+        parts = [model, self.mode, "sandbox" if self.confined else ""]
         ledger = self.ledger
         if ledger is not None:
             parts += _meter(ledger, detailed=width >= 80)

@@ -93,7 +93,7 @@ class McodeApp(App[int], inherit_bindings=False):
         self.theme = theme if theme in self.available_themes else default_theme(environment, dark=None)
         self.look: Look = look_for(self.current_theme, unicode=self.unicode, colour=manners.color)
         self.work = Work(lambda text: self.say(text, "error"), self._give_up)
-        self.facts = Facts(agent.model, agent.mode)
+        self.facts = Facts(agent.model, agent.mode, confined=bool(agent.policy.sandbox))
         self.pump = EventPump(self._show_events, stream_gap=0.2 if "SSH_CONNECTION" in environment else 0.1)
         self.sessions = Sessions(self, agent, open_agent, source, remarks, servers)
         self.hands = Hands(self)

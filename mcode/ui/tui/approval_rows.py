@@ -99,6 +99,10 @@ def _facts(request: ApprovalRequested, start: str) -> Iterator[tuple[str, str]]:
     yield "in", "" if request.directory == start else request.directory
     yield "because", request.reason
     yield "asked by", _asker(request)
+    yield "confined", request.sandbox
+    for number, part in enumerate(request.parts):
+        verdict = "allowed" if part.allowed else "needs approval"
+        yield "" if number else "of it", f"{verdict}: {part.text}   ({part.why})"
 
 
 def _asker(request: ApprovalRequested) -> str:

@@ -157,6 +157,7 @@ class Sessions:
         front = self._front
         self.agent = agent
         front.facts.model, front.facts.mode = agent.model, agent.mode
+        front.facts.confined = bool(agent.policy.sandbox)
         front.facts.ledger = agent.ledger
         if replay:
             front.transcript.replay(agent.transcript())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from mcode.call import Call, Origin
-from mcode.events import ApprovalChoice, ApprovalRequested
+from mcode.events import ApprovalChoice, ApprovalPart, ApprovalRequested
 from mcode.text import cell_width
 from mcode.tool import Preview
 from mcode.ui.line.approval import Decision, approval_lines, could_decide, read_decision
@@ -151,3 +153,20 @@ def test_a_line_break_in_a_rule_cannot_add_a_choice() -> None:
     )
     assert sum(line.startswith("  once") for line in lines) == 0
     assert any("\u2039U+000A\u203a" in line for line in lines)
+
+
+def test_p_13_each_command_of_a_line_is_marked_with_what_decides_about_it() -> None:
+    parts = (
+        ApprovalPart("git status", True, "reads in the workspace"),
+        ApprovalPart("npm i \u202ex", False, "no rule allows mcode to run `npm i`"),
+    )
+    asked = replace(request(Preview("git status", "git status && npm i x")), parts=parts)
+    shown = "\n".join(approval_lines(asked, "1 of 1", PLAIN, 200))
+    assert "of it     allowed: git status   (reads in the workspace)" in shown
+    assert "needs approval: npm i \u2039U+202E\u203ax   (no rule allows mcode to run `npm i`)" in shown
+
+
+def test_p_13_a_sandbox_is_named_where_there_is_one() -> None:
+    confined = replace(request(Preview("ls", "ls")), sandbox="Landlock: network off")
+    assert "confined  Landlock: network off" in "\n".join(approval_lines(confined, "1 of 1", PLAIN, 200))
+    assert "confined" not in "\n".join(approval_lines(request(Preview("ls", "ls")), "1 of 1", PLAIN, 200))
