@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import plural
+from mcode.config.supplied import HOOK
+from mcode.pipeline.hook_match import GUARDED
 
 if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
@@ -22,9 +24,11 @@ async def _hooks(context: CommandContext, arguments: Arguments) -> CommandResult
         "disabled": settings.disable_all_hooks,
         "hooks": [_as_object(handler) for handler in settings.hooks],
     }
+    untrusted = sum(item.kind == HOOK for item in settings.withheld)
+    off = f"Not trusted and never run: {plural(untrusted, 'hook')} of this folder. /trust shows them."
     if not settings.hooks:
-        return CommandResult("No hooks are set.", data)
-    lines = [f"{plural(len(settings.hooks), 'hook')}"]
+        return CommandResult(off if untrusted else "No hooks are set.", data)
+    lines = [f"{plural(len(settings.hooks), 'hook')}", *([off] if untrusted else [])]
     if settings.disable_all_hooks:
         lines.append("All hooks are switched off by disableAllHooks; none of these runs.")
     for event in sorted({handler.event for handler in settings.hooks}):
@@ -44,6 +48,16 @@ def fails_open(handler: HookHandler) -> bool:
     )
 
 
+def blocks_unrun(handler: HookHandler) -> bool:
+    """True where a hook that cannot run refuses everything that it is meant for."""
+    return (
+        handler.unsupported is not None
+        and handler.on_failure == "block"
+        and handler.event in GUARDED
+        and not handler.run_async
+    )
+
+
 def _describe(handler: HookHandler) -> list[str]:
     lines = [f"  {handler.matcher or '*'}  {_command(handler)}"]
     facts = [_place(handler)]
@@ -56,6 +70,10 @@ def _describe(handler: HookHandler) -> list[str]:
     lines.append(f"      {', '.join(facts)}")
     if handler.unsupported is not None:
         lines.append(f"      NOT RUN: {handler.unsupported}")
+        if blocks_unrun(handler):
+            lines.append(
+                "      and since its onFailure is block, it refuses whatever it should have looked at"
+            )
     elif fails_open(handler):
         lines.append(f"      FAILS OPEN: {_FAILS_OPEN}")
     elif handler.event == "PreToolUse":

@@ -1,0 +1,168 @@
+"""Hooks in whole sessions: every event that can happen, told to real programs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcode.events import Notice, TurnFinished
+from tests.stage import Stage, stage, turns, use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def hooks(event: str, command: str, matcher: str = "", **fields: Any) -> dict[str, Any]:
+    """User settings with one hook."""
+    handler = {"type": "command", "command": command, **fields}
+    return {"hooks": {event: [{"matcher": matcher, "hooks": [handler]}]}}
+
+
+def keeps(directory: Path, then: str = "") -> str:
+    """A command that keeps what it is told."""
+    return f"cat >> {directory}/told; echo >> {directory}/told; {then}"
+
+
+async def told(directory: Path, count: int = 1) -> list[dict[str, Any]]:
+    """What the hook was told so far; waits for it."""
+    path = directory / "told"
+    lines: list[str] = []
+    for _ in range(500):
+        lines = path.read_text().splitlines() if path.exists() else []
+        lines = [line for line in lines if line]
+        if len(lines) >= count:
+            break
+        await asyncio.sleep(0.01)
+    return [json.loads(line) for line in lines]
+
+
+def notices(opened: Stage) -> str:
+    return "\n".join(notice.text for notice in opened.of(Notice))
+
+
+TWO_CALLS = [use("Glob", "a", pattern="*.txt"), use("Read", "b", file_path="gone.txt")]
+
+
+async def test_a_batch_is_told_of_all_calls_of_a_message_before_the_model_goes_on(tmp_path: Path) -> None:
+    reply = json.dumps(
+        {"hookSpecificOutput": {"hookEventName": "PostToolBatch", "additionalContext": "mind it"}}
+    )
+    settings = hooks("PostToolBatch", keeps(tmp_path, f"echo '{reply}'"))
+    async with stage(tmp_path, turns(TWO_CALLS, "done"), settings=settings) as opened:
+        assert (await opened.say("go")).reason == "end"
+        (message,) = await told(tmp_path)
+        first, second = message["tool_calls"]
+        assert (first["tool_name"], first["tool_use_id"], first["tool_input"]["pattern"]) == (
+            "Glob",
+            "a",
+            "*.txt",
+        )
+        assert "tool_response" in first
+        assert "gone.txt" in second["error"]
+        assert "mind it" in json.dumps(opened.client.requests[-1])
+
+
+async def test_a_batch_hook_that_blocks_ends_the_turn(tmp_path: Path) -> None:
+    settings = hooks("PostToolBatch", "echo enough >&2; exit 2")
+    async with stage(tmp_path, turns(TWO_CALLS, "never said"), settings=settings) as opened:
+        finished = await opened.say("go")
+        assert (finished.reason, finished.text) == ("stopped", "enough")
+        assert len(opened.client.requests) == 1
+
+
+@pytest.mark.parametrize(("matcher", "count"), [("permission_prompt", 1), ("idle_prompt", 0)])
+async def test_a_question_notifies_those_who_want_to_know(tmp_path: Path, matcher: str, count: int) -> None:
+    settings = hooks("Notification", keeps(tmp_path), matcher)
+    async with stage(tmp_path, turns(use("Bash", command="touch x"), "done"), settings=settings) as opened:
+        opened.answer("once")
+        await opened.say("go")
+        messages = await told(tmp_path, count)
+        assert [message["notification_type"] for message in messages] == ["permission_prompt"] * count
+
+
+async def test_a_denial_a_new_directory_and_instructions_are_told(tmp_path: Path) -> None:
+    settings = {
+        "permissions": {"deny": ["Bash(rm *)"], "allow": ["Bash(mkdir *)", "Bash(cd *)"]},
+        "hooks": {
+            event: [{"hooks": [{"type": "command", "command": keeps(tmp_path)}]}]
+            for event in ("PermissionDenied", "CwdChanged", "InstructionsLoaded")
+        },
+    }
+    (tmp_path / "project" / "sub").mkdir(parents=True)
+    (tmp_path / "project" / "AGENTS.md").write_text("Be kind.")
+    calls = [use("Bash", "a", command="rm x"), use("Bash", "b", command="cd sub")]
+    async with stage(tmp_path, turns(calls, "done"), settings=settings) as opened:
+        await opened.say("go")
+        messages = {message["hook_event_name"]: message for message in await told(tmp_path, 3)}
+        denied = messages["PermissionDenied"]
+        assert (denied["tool_name"], denied["tool_use_id"]) == ("Bash", "a")
+        assert "Bash(rm *)" in denied["reason"]
+        assert messages["CwdChanged"]["new_cwd"] == str(opened.project / "sub")
+        assert messages["CwdChanged"]["old_cwd"] == str(opened.project)
+        loaded = messages["InstructionsLoaded"]
+        assert loaded["file_path"] == str(opened.project / "AGENTS.md")
+        assert (loaded["memory_type"], loaded["load_reason"]) == ("Project", "session_start")
+
+
+async def test_a_turn_that_fails_is_told(tmp_path: Path) -> None:
+    script = {
+        "turns": [{"reply": {"error": {"status": 400, "type": "invalid_request_error", "message": "no"}}}]
+    }
+    async with stage(tmp_path, script, settings=hooks("StopFailure", keeps(tmp_path))) as opened:
+        assert (await opened.say("go")).reason == "error"
+        (message,) = await told(tmp_path)
+        assert message["error"] == "unknown"
+        assert "no" in message["error_details"]
+
+
+@pytest.mark.parametrize(
+    ("handler", "why"),
+    [
+        ({"type": "prompt", "prompt": "safe?"}, 'hooks of type "command" only'),
+        ({"type": "command", "command": "true", "matcher": "Bash("}, "no valid regular expression"),
+        ({"type": "command", "command": "true", "shell": "powershell"}, "powershell"),
+        ({"type": "command", "command": "./gone", "args": []}, "cannot be started"),
+    ],
+)
+async def test_p_16_a_guard_that_cannot_run_lets_nothing_pass(
+    tmp_path: Path, handler: dict[str, Any], why: str
+) -> None:
+    matcher = handler.pop("matcher", "Bash")
+    guard = {"matcher": matcher, "hooks": [{**handler, "onFailure": "block"}]}
+    settings = {"hooks": {"PreToolUse": [guard]}, "permissions": {"allow": ["Bash(touch *)"]}}
+    async with stage(tmp_path, turns(use("Bash", command="touch x"), "done"), settings=settings) as opened:
+        await opened.say("go")
+        assert why in opened.result().text
+        assert opened.result().is_error
+        assert not (opened.project / "x").exists()
+
+
+async def test_p_16_a_guard_that_is_switched_off_blocks_nothing(tmp_path: Path) -> None:
+    settings = {
+        **hooks("PreToolUse", "exit 2", type="prompt", prompt="safe?", onFailure="block"),
+        "disableAllHooks": True,
+        "permissions": {"allow": ["Bash(touch *)"]},
+    }
+    async with stage(tmp_path, turns(use("Bash", command="touch x"), "done"), settings=settings) as opened:
+        await opened.say("go")
+        assert (opened.project / "x").exists()
+
+
+async def test_a_hook_in_the_background_wakes_the_model(tmp_path: Path) -> None:
+    settings = hooks("SessionStart", "sleep 0.1; echo the build broke >&2; exit 2", asyncRewake=True)
+    async with stage(tmp_path, turns("I shall look."), settings=settings) as opened:
+        for _ in range(500):
+            if opened.of(TurnFinished):
+                break
+            await asyncio.sleep(0.01)
+        assert [finished.text for finished in opened.of(TurnFinished)] == ["I shall look."]
+        assert "the build broke" in json.dumps(opened.client.requests[0])
+
+
+async def test_a_hook_that_never_runs_is_said_at_the_start(tmp_path: Path) -> None:
+    settings = hooks("Stop", "true", **{"if": "Bash(rm *)"})
+    async with stage(tmp_path, turns("hi"), settings=settings) as opened:
+        assert "`if` can only be true of a call" in notices(opened)
