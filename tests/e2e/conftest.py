@@ -15,13 +15,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    line = "new_prefixes(count): so many requests of the test begin anew on purpose"
+    config.addinivalue_line("markers", line)
+
+
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine.fresh(tmp_path)
 
 
 @pytest.fixture(autouse=True)
-def every_request_extends_an_earlier_one(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def every_request_extends_an_earlier_one(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[None]:
     """Whatever a test here does: a request with a past begins with the bytes of a request that was sent before."""
     received: list[list[dict[str, Any]]] = []
     stop = MessagesServer.stop
@@ -33,7 +40,9 @@ def every_request_extends_an_earlier_one(monkeypatch: pytest.MonkeyPatch) -> Ite
     monkeypatch.setattr(MessagesServer, "stop", stop_and_keep)
     yield
     earlier: list[dict[str, Any]] = []
+    anew = 0
     for body in (body for bodies in received for body in bodies):
-        if len(body["messages"]) > 1:
-            assert any(extends(before, body) for before in earlier), "a request begins unlike all before it"
+        anew += len(body["messages"]) > 1 and not any(extends(before, body) for before in earlier)
         earlier.append(body)
+    marker = request.node.get_closest_marker("new_prefixes")
+    assert anew == (marker.args[0] if marker else 0), "requests begin unlike all before them"

@@ -32,7 +32,7 @@ def prepared(machine: Machine, way: str) -> None:
     path.write_text(json.dumps({"mcpServers": {"stand": entry}}))
 
 
-def story(way: str) -> Script:
+def story(way: str, times: int = 1) -> Script:
     direct = use(TOOL, "c1", text="hello")
     through: dict[str, Any] = {
         "type": "tool_use",
@@ -40,23 +40,20 @@ def story(way: str) -> Script:
         "name": "call_tool",
         "input": {"name": TOOL, "arguments": {"text": "hello"}},
     }
-    return parse_script(
-        turns(
-            use("tool_search", "s1", queries=["echo"]), through if way == "call" else direct, "It came back."
-        ),
-        way,
-    )
+    search = use("tool_search", "s1", queries=["echo"])
+    replies = (search, through if way == "call" else direct, "It came back.")
+    return parse_script(turns(*replies * times), way)
 
 
-def kinds(capabilities: str) -> Capabilities:
-    return Capabilities(defer_loading="honour" if capabilities == "reference" else "400")
+def endpoint_for(way: str) -> Capabilities:
+    return Capabilities(defer_loading="honour" if way == "reference" else "400")
 
 
 @pytest.mark.parametrize("way", ["reference", "call", "append"])
 def test_search_load_call_with_approval_and_answer(machine: Machine, way: str) -> None:
     prepared(machine, way)
     with (
-        running_server(story(way), capabilities=kinds(way)) as server,
+        running_server(story(way), capabilities=endpoint_for(way)) as server,
         BinaryTerminal(machine, "--plain", *endpoint(server)) as terminal,
     ):
         terminal.wait_for_row(PROMPT)
@@ -73,6 +70,28 @@ def test_search_load_call_with_approval_and_answer(machine: Machine, way: str) -
         assert (result["tool_use_id"], result.get("is_error")) == ("c1", None)
         assert "hello" in str(result["content"])
         assert ("tool_reference" in str(second)) is (way == "reference")
+
+
+@pytest.mark.new_prefixes(1)
+def test_an_endpoint_that_refuses_references_is_gone_on_with_and_not_tried_again(machine: Machine) -> None:
+    prepared(machine, "reference")
+    with running_server(story("call", times=2), capabilities=Capabilities(defer_loading="400")) as server:
+        with BinaryTerminal(machine, "--plain", *endpoint(server)) as terminal:
+            terminal.wait_for_row(PROMPT)
+            terminal.say("send hello there and back")
+            terminal.wait_for(TOOL)
+            terminal.decide("once")
+            terminal.wait_for("It came back.")
+            terminal.say("/quit")
+            assert terminal.wait_for_end() == 0
+        ran = machine.run("-p", "once more", "--allowedTools", TOOL, server=server)
+        assert ran.out.strip() == "It came back."
+        _, refused, *mended = server.bodies
+        assert any(tool.get("defer_loading") for tool in refused["tools"])
+        assert "tool_reference" in str(refused["messages"])
+        assert len(mended) == 5
+        assert not any(word in str(mended) for word in ("defer_loading", "tool_reference"))
+        assert "hello" in str(mended[1]["messages"][-1]["content"][0]["content"])
 
 
 def test_stream_json_and_rules_speak_of_the_tool_that_is_meant(machine: Machine) -> None:
