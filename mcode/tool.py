@@ -124,6 +124,8 @@ class Question:
     choices: tuple[Choice, ...] = ()
     several: bool = False
     """True where more than one choice may be picked."""
+    markdown: bool = False
+    """The text is Markdown, and is shown so."""
 
 
 class ToolServices(Protocol):
@@ -178,6 +180,8 @@ class Tool(ABC):
     """Realistic arguments, each valid against `input_schema`; sent only with a definition that is in the context."""
     effects: frozenset[Effect] = frozenset()
     placement: Placement = Placement.RESIDENT
+    seldom: bool = False
+    """Of a top-level-only tool: its definition is deferred where tools can be searched for."""
     source: str = "core"
     """`core` for built-ins, else the MCP server's name."""
     timeout: float | None = None

@@ -52,6 +52,8 @@ class Folded:
         """Deferred tools that were loaded, by name, in the order of loading."""
         self.told: dict[str, Told] = {}
         """What the model knows of servers, by name."""
+        self.mode_told = ""
+        """The mode that the model was told of last, where it is or was `plan`."""
         self._todos_written: dict[str, tuple[JsonObject, ...]] = {}
         self._running: dict[str, JsonObject] = {}
 
@@ -67,11 +69,14 @@ class Folded:
                 self.repairs.append(str(body.get("subject", "")))
             case "context":
                 self.read_paths += body.get("read", ())
+                self.mode_told = str(body.get("mode_told", self.mode_told))
                 self._fold_told(body)
             case "rewind":
+                self.mode_told = ""
                 turn = int(body.get("turn", 0))
                 self.loads = {name: load for name, load in self.loads.items() if load.turn < turn}
             case "compaction":
+                self.mode_told = ""
                 if self.prefix is not None and self.prefix.way == "reference":
                     self.loads = {}  # the results that referred to them are gone: they are searched for again
             case "files":

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Prefix
+from mcode.agent.mode_notes import EXIT, PLAN, mode_note
 from mcode.agent.reach import unreachable
 from mcode.agent.rendering import Rendering, declared
 from mcode.agent.repairs import repaired
@@ -85,6 +86,7 @@ class RequestBuilder:
             prefix = self._begin(replace(prefix, model=model, reason="model"))
         else:
             self._tell_of_servers(prefix)
+        self._tell_of_mode()
         self._load_for_user(prefix)
         body = self._body(prefix, max_tokens or self.max_tokens)
         for problem in unreachable(body, (tool.name for tool in self.deferred()), prefix.way):
@@ -237,6 +239,15 @@ class RequestBuilder:
             )
             told = {name: each.as_object() for name, each in now.items()}
             self._conversation.append("context", {"content": text, "servers": told})
+
+    def _tell_of_mode(self) -> None:
+        """Append what there is to say of mode plan, with the definition of the tool that leaves it."""
+        note = mode_note(self._conversation, str(self._policy.mode))
+        if note is not None:
+            self._conversation.append("context", note)
+            leave = self.shelf.visible(EXIT)
+            if leave is not None and note["mode_told"] == PLAN:
+                self.load_for_user(leave)
 
     def _load_for_user(self, prefix: Prefix) -> None:
         """Show what the user has asked for. A reference can stand in results only: there the model has to search."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcode.builtins.ask_user_question import AskUserQuestion
 from mcode.builtins.edit import Edit
+from mcode.builtins.exit_plan_mode import ExitPlanMode
 from mcode.builtins.glob import Glob
 from mcode.builtins.grep import Grep
 from mcode.builtins.job_tools import TaskOutput, TaskStop
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from mcode.builtins.exit_plan_mode import PlanControl
     from mcode.builtins.file_state import FileState
     from mcode.builtins.jobs import Jobs
     from mcode.call import Call
@@ -43,9 +45,9 @@ def file_tools(files: FileState, keep_out: Callable[[Path], bool] | None = None)
     )
 
 
-def session_tools() -> tuple[Tool, ...]:
+def session_tools(control: PlanControl, *, begins_in_plan: bool) -> tuple[Tool, ...]:
     """The tools that speak to the user or change the session."""
-    return (TodoWrite(), AskUserQuestion())
+    return (TodoWrite(), AskUserQuestion(), ExitPlanMode(control, seldom=not begins_in_plan))
 
 
 def job_tools(jobs: Jobs) -> tuple[Tool, ...]:

@@ -126,6 +126,8 @@ def _settled(tool: Tool, rules: PlacementRules) -> Placed | None:
         return Placed(tool.placement, said, hidden=True)
     if tool.name == RUN_CODE and rules.programs == "off":
         return Placed(tool.placement, "`mcode.programs` is `off`", hidden=True)
+    if tool.seldom and rules.mode != "never" and rules.programs != "first":
+        return Placed(Placement.DEFERRED, "the model alone may call it, and it is seldom needed")
     if tool.placement is Placement.TOP_LEVEL_ONLY:
         return Placed(Placement.TOP_LEVEL_ONLY, "the model alone may call it, so it is in every request")
     if pin != "auto":

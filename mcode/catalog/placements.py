@@ -124,7 +124,7 @@ class Placements:
             elif tool.name in sent.program_only:
                 why = self._reason(tool, "programs alone call it in this session")
                 placed[tool.name] = Placed(Placement.PROGRAM_ONLY, why, direct=False)
-            elif tool.placement is Placement.TOP_LEVEL_ONLY:
+            elif tool.placement is Placement.TOP_LEVEL_ONLY and not tool.seldom:
                 placed[tool.name] = Placed(tool.placement, "this session began without it", hidden=True)
             else:
                 placed[tool.name] = self._not_sent(tool, rules, searchable)

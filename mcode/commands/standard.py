@@ -16,6 +16,7 @@ from mcode.commands.memory import MEMORY
 from mcode.commands.mode import MODE
 from mcode.commands.model import MODEL
 from mcode.commands.permissions import PERMISSIONS
+from mcode.commands.plan import PLAN
 from mcode.commands.programs import PROGRAMS, run_kept
 from mcode.commands.prompts import run_prompt
 from mcode.commands.quit import QUIT
@@ -57,6 +58,7 @@ def standard_registry() -> Registry:
             STATUS,
             MODEL,
             MODE,
+            PLAN,
             CLEAR,
             RESUME,
             RENAME,

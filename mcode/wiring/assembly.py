@@ -17,12 +17,14 @@ from mcode.agent.requests import RequestBuilder
 from mcode.agent.turn import TurnLoop
 from mcode.builtins.all import file_tools, memory_tools, session_tools
 from mcode.builtins.bash import Bash
+from mcode.builtins.exit_plan_mode import PlanControl
 from mcode.builtins.file_state import FileState
 from mcode.catalog.catalog import Catalog
 from mcode.config.memory import memory_for
 from mcode.config.settings import RuleText, Source
 from mcode.errors import UsageError
 from mcode.events import EventBus, Notice, ToolFinished
+from mcode.permissions.modes import Mode
 from mcode.permissions.verdict_log import VerdictLog
 from mcode.pipeline.admit import Gate
 from mcode.pipeline.ask import Desk
@@ -123,7 +125,10 @@ class Assembly:
         policy, pipeline = self._policy, lambda: self._pipeline
         return (
             *file_tools(self._file_state, lambda path: not policy.shows(path)),
-            *session_tools(),
+            *session_tools(
+                PlanControl(lambda: str(policy.mode), lambda mode: self.agent.set_mode(mode), lambda: policy.can_bypass),
+                begins_in_plan=policy.mode is Mode.PLAN and self._conversation.prefix is None,
+            ),
             *self._jobs.tools,
             *session_web_tools(policy, pipeline),
             *memory_tools(self._file_state, self._bench.places.state),

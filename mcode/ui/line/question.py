@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mcode.text import Kind, clean
+from mcode.ui.line.prose import Prose
 from mcode.ui.line.wrap import wrap_words
 
 if TYPE_CHECKING:
@@ -39,11 +40,31 @@ class Questionnaire:
         total = len(self.request.questions)
         count = f" ({len(self._answers) + 1} of {total})" if total > 1 else ""
         header = f"{clean(question.header, Kind.LINE)}: " if question.header else ""
+        if question.markdown:
+            return self._in_markdown(look, width, f"Question{count}: {header.rstrip(': ')}")
         first, *more = clean(question.text, Kind.BLOCK).strip("\n").split("\n")
         room = width if look.decorated else 0
         head = wrap_words(f"Question{count}: {header}{first}", room, 2)
         lines = [look.palette.bold(row) for row in head]
         lines += [row for line in more for row in wrap_words(f"  {line}", room)]
+        return lines + self._offers(look, room)
+
+    def _in_markdown(self, look: Look, width: int, head: str) -> list[str]:
+        """The same for a text in Markdown, set as answers are."""
+        prose = Prose(look, lambda: width)
+        lines = clean(self.current.text, Kind.DECISION).strip("\n").split("\n")
+        rows = [row for line in lines for row in prose.feed(line)]
+        return [
+            look.palette.bold(head),
+            *rows,
+            *prose.finish_table(),
+            *self._offers(look, width if look.decorated else 0),
+        ]
+
+    def _offers(self, look: Look, room: int) -> list[str]:
+        """The choices of the present question, and what can be typed."""
+        question = self.current
+        lines: list[str] = []
         for number, choice in enumerate(question.choices, 1):
             label = clean(choice.label, Kind.LINE)
             description = clean(choice.description, Kind.LINE)

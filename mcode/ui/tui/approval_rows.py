@@ -9,6 +9,9 @@ from mcode.call import Origin
 from mcode.text import Kind, clean
 from mcode.ui.line.diff import diff_rows
 from mcode.ui.line.wrap import wrap_cells, wrap_words
+from mcode.ui.tui.look import Glyphs
+from mcode.ui.tui.markdown_rows import chunk_rows
+from mcode.ui.tui.markdown_stream import MarkdownStream
 from mcode.ui.tui.rows import Row, Span, row
 
 if TYPE_CHECKING:
@@ -51,6 +54,16 @@ def approval_rows(
 def question_rows(question: Question, position: str, width: int) -> list[Row]:
     """A tool's question; its choices are numbered below it."""
     header = f"{clean(question.header, Kind.LINE)}: " if question.header else ""
+    if question.markdown:
+        stream = MarkdownStream()
+        stream.feed(clean(question.text, Kind.DECISION))
+        stream.finish()
+        rows = [
+            each
+            for chunk in stream.chunks
+            for each in (*((row(),) if chunk.gap else ()), *chunk_rows(chunk, width, Glyphs()))
+        ]
+        return [*_words(f"{position}{header}".strip(": "), width, "strong"), *rows]
     text = f"{position}{header}{clean(question.text, Kind.DECISION).strip()}"
     return [each for line in text.split("\n") for each in _words(line, width, "strong")]
 
