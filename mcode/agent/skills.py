@@ -178,15 +178,15 @@ class Skills:
         """Let the file's rules count for this turn, as far as the user has agreed."""
         allows = rules_in(skill.allowed_tools)
         problems = self._rules.add(rules_in(skill.disallowed_tools), Behavior.DENY)
-        if skill.home.folder is not None and (allows or runs):
-            if not await self._consent.of_file(skill, runs, allows, call):
-                if runs:
-                    raise UsageError(
-                        f"/{skill.name} was not sent: {skill.path} would run `{runs[0]}`, and the file is not "
-                        "approved. Nothing was run. Approve it when you are asked, or start with --trust."
-                    )
-                allows = ()
-                self._say(f"{skill.path} is not approved, so its allowed-tools do not count.")
+        wants_more = skill.home.folder is not None and (allows or runs)
+        if wants_more and not await self._consent.of_file(skill, runs, allows, call):
+            if runs:
+                raise UsageError(
+                    f"/{skill.name} was not sent: {skill.path} would run `{runs[0]}`, and the file is not "
+                    "approved. Nothing was run. Approve it when you are asked, or start with --trust."
+                )
+            allows = ()
+            self._say(f"{skill.path} is not approved, so its allowed-tools do not count.")
         if allows and by_model and not await self._consent.of_model(skill, allows, call):
             allows = ()
         problems += self._rules.add(allows, Behavior.ALLOW)

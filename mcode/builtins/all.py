@@ -45,9 +45,14 @@ def file_tools(files: FileState, keep_out: Callable[[Path], bool] | None = None)
     )
 
 
-def session_tools(control: PlanControl, *, begins_in_plan: bool) -> tuple[Tool, ...]:
+def session_tools() -> tuple[Tool, ...]:
     """The tools that speak to the user or change the session."""
-    return (TodoWrite(), AskUserQuestion(), ExitPlanMode(control, seldom=not begins_in_plan))
+    return (TodoWrite(), AskUserQuestion())
+
+
+def plan_tools(control: PlanControl, *, begins_in_plan: bool) -> tuple[Tool, ...]:
+    """The tool that ends mode plan; in the first request only where the session begins in it."""
+    return (ExitPlanMode(control, seldom=not begins_in_plan),)
 
 
 def job_tools(jobs: Jobs) -> tuple[Tool, ...]:

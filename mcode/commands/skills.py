@@ -34,9 +34,9 @@ async def _skills(context: CommandContext, arguments: Arguments) -> CommandResul
     ]
     listed = len(skills.for_model)
     cost = count_tokens(skills.listing()) if listed else 0
+    found = plural(len(rows), "command file or skill", "command files and skills")
     lines = [
-        f"{plural(len(rows), 'command file or skill', 'command files and skills')}; "
-        f"the model reads of {listed}, {tokens(cost)} tokens in every request (estimate)",
+        f"{found}; the model reads of {listed}, {tokens(cost)} tokens in every request (estimate)",
         table(rows),
         "They were read when the session began; /clear reads them anew.",
     ]

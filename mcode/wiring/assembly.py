@@ -15,7 +15,7 @@ from mcode.agent.prompt import memory_text, system_prompt
 from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
 from mcode.agent.turn import TurnLoop
-from mcode.builtins.all import file_tools, memory_tools, session_tools
+from mcode.builtins.all import file_tools, memory_tools, plan_tools, session_tools
 from mcode.builtins.bash import Bash
 from mcode.builtins.exit_plan_mode import PlanControl
 from mcode.builtins.file_state import FileState
@@ -125,7 +125,8 @@ class Assembly:
         policy, pipeline = self._policy, lambda: self._pipeline
         return (
             *file_tools(self._file_state, lambda path: not policy.shows(path)),
-            *session_tools(
+            *session_tools(),
+            *plan_tools(
                 PlanControl(lambda: str(policy.mode), lambda mode: self.agent.set_mode(mode), lambda: policy.can_bypass),
                 begins_in_plan=policy.mode is Mode.PLAN and self._conversation.prefix is None,
             ),
