@@ -46,6 +46,7 @@ SLOW: dict[str, str | tuple[str, ...] | None] = {
     "prompt_toolkit": "mcode/ui/line/",
     "rich": "mcode/ui/",
     "textual": "mcode/ui/tui/",
+    "acp": "mcode/ui/acp/server.py",
     "mcp": "mcode/mcp/",
     "mcp_types": "mcode/mcp/",
     "numpy": "mcode/catalog/",

@@ -16,6 +16,7 @@ from mcode.config.places import find_places
 from mcode.errors import UsageError
 from mcode.events import Notice
 from mcode.masking import Masker
+from mcode.mcp.server_facts import secret_values
 from mcode.session.listing import is_interactive
 from mcode.session.store import SessionStore
 from mcode.wiring.assembly import Assembly
@@ -75,6 +76,7 @@ class Workbench:
         self.folder = self.folder or Folder.of(self.options, self.places, self.start, self.environment)
         self.trust = self.folder.trust
         self.servers = find_servers(self)
+        self._learn_secrets()
         self.server_trust = ServerTrust(self.trust, self.masker, list(self.servers.asking), asked=self.asked)
         self.server_trust.untrusted = self._untrusted()
         self.pool = open_servers(self)
@@ -84,7 +86,13 @@ class Workbench:
         if self.folder is not None:
             self.settings = self.folder.settings()
             self.masker = make_masker(self.environment, self.settings, self.endpoint)
+            self._learn_secrets()
             self.server_trust.untrusted = self._untrusted()
+
+    def _learn_secrets(self) -> None:
+        """What entries of servers hold is known to the masker before the first line is written."""
+        for entry in (*self.servers.entries, *self.servers.asking):
+            self.masker.learn(secret_values(entry))
 
     def _untrusted(self) -> str:
         return self.settings.untrusted if unanswered(self.trust, self.settings) else ""
@@ -178,15 +186,21 @@ def make_masker(environment: Mapping[str, str], settings: Settings, endpoint: En
 
 
 async def prepare(
-    options: Options, *, interactive: bool, question: FolderQuestion | None = None
+    options: Options,
+    *,
+    interactive: bool,
+    question: FolderQuestion | None = None,
+    folder_of_work: Path | None = None,
 ) -> Workbench:
     """Read what a start needs; `question` asks the user about a folder that is not trusted.
+
+    `folder_of_work`: the directory to work in, where that is not the one that mcode was started in.
 
     Raises UsageError and EndpointError with what to do.
     """
     environment = dict(os.environ)
     places = find_places(environment)
-    start = working_directory()
+    start = working_directory() if folder_of_work is None else existing(folder_of_work)
     folder = Folder.of(options, places, start, environment)
     settings, asked = folder.settings(), False
     if question is not None:
@@ -208,6 +222,18 @@ async def prepare(
         folder=folder,
         asked=asked,
     )
+
+
+def existing(folder: Path) -> Path:
+    """A directory, resolved; raises UsageError where it is none."""
+    try:
+        resolved = folder.resolve(strict=True)
+        os.scandir(resolved).close()
+    except OSError as error:
+        raise UsageError(
+            f"{folder} is no directory to work in: {error.strerror}. Nothing was started."
+        ) from None
+    return resolved
 
 
 def working_directory() -> Path:

@@ -1,0 +1,201 @@
+"""The protocol's methods: sessions by id, each with an agent of its own. The only file that imports the package."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mcode import __version__
+from mcode.errors import McodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Sequence
+    from pathlib import Path
+
+    from mcode.commands.host import CommandContext
+    from mcode.jsontext import JsonObject
+    from mcode.session.store import SessionInfo
+    from mcode.ui.acp.session import EditorSession
+
+
+class Opener(Protocol):
+    """Opens sessions in folders; `wiring` and `start` fulfil it."""
+
+    async def open(self, folder: Path, source: str, reference: str | None) -> CommandContext:
+        """An agent that has not started yet, and what its commands need. Raises McodeError."""
+        ...
+
+    async def sessions(self, folder: Path) -> Sequence[SessionInfo]:
+        """Earlier sessions of a folder, newest first. Raises McodeError."""
+        ...
+
+    async def close(self) -> None:
+        """End what outlives sessions."""
+        ...
+
+
+async def serve(opener: Opener) -> None:
+    """Speak the protocol on standard input and output until the editor closes them."""
+    import acp
+
+    server = _Server(opener, acp)
+    methods: Any = server
+    try:
+        await acp.run_agent(methods)
+    finally:
+        await server.end()
+
+
+class _Server:
+    """Fulfils `acp.Agent`. Its parameters are the protocol's own."""
+
+    def __init__(self, opener: Opener, acp: Any) -> None:
+        self._opener = opener
+        self._acp = acp
+        self._schema: Any = acp.schema
+        self._editor: Any = None
+        self._sessions: dict[str, EditorSession] = {}
+
+    def on_connect(self, conn: Any) -> None:
+        self._editor = conn
+
+    async def initialize(self, protocol_version: int, **_: Any) -> Any:
+        version = min(protocol_version, self._acp.PROTOCOL_VERSION)
+        capabilities = {"loadSession": True, "promptCapabilities": {"embeddedContext": True, "image": False}}
+        return self._schema.InitializeResponse.model_validate(
+            {
+                "protocolVersion": version,
+                "agentCapabilities": capabilities,
+                "authMethods": [],
+                "agentInfo": {"name": "mcode", "title": "mcode", "version": __version__},
+            }
+        )
+
+    async def authenticate(self, method_id: str, **_: Any) -> None:
+        """The key comes from the environment or the user's settings; there is nothing to do."""
+
+    async def new_session(self, cwd: str, **_: Any) -> Any:
+        identifier, session = await self._open(cwd, "startup", None)
+        return self._schema.NewSessionResponse.model_validate(
+            {"sessionId": identifier, "modes": session.modes}
+        )
+
+    async def load_session(self, cwd: str, session_id: str, **_: Any) -> Any:
+        session = (await self._open(cwd, "resume", session_id))[1]
+        await session.replay()
+        return self._schema.LoadSessionResponse.model_validate({"modes": session.modes})
+
+    async def resume_session(self, session_id: str, cwd: str, **_: Any) -> Any:
+        session = (await self._open(cwd, "resume", session_id))[1]
+        return self._schema.ResumeSessionResponse.model_validate({"modes": session.modes})
+
+    async def fork_session(self, session_id: str, cwd: str, **_: Any) -> Any:
+        identifier, session = await self._open(cwd, "fork", session_id)
+        return self._schema.ForkSessionResponse.model_validate(
+            {"sessionId": identifier, "modes": session.modes}
+        )
+
+    async def set_config_option(self, config_id: str, session_id: str, value: str | bool, **_: Any) -> Any:
+        del session_id, value
+        raise self._refusal(f"mcode has no option {config_id!r} here. Nothing was changed.")
+
+    async def list_sessions(self, cwd: str | None = None, **_: Any) -> Any:
+        from pathlib import Path
+
+        try:
+            found = await self._opener.sessions(Path(cwd or "."))
+        except McodeError as error:
+            raise self._refusal(str(error)) from error
+        rows: list[JsonObject] = [
+            {"sessionId": info.id, "cwd": cwd or ".", "title": info.name or info.first_prompt[:80]}
+            for info in found
+        ]
+        return self._schema.ListSessionsResponse.model_validate({"sessions": rows})
+
+    async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> Any:
+        try:
+            self._session(session_id).set_mode(mode_id)
+        except (McodeError, ValueError) as error:
+            raise self._refusal(str(error)) from error
+        return self._schema.SetSessionModeResponse()
+
+    async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> Any:
+        blocks = [block.model_dump(by_alias=True, mode="json") for block in prompt]
+        try:
+            reason = await self._session(session_id).prompt(blocks)
+        except McodeError as error:
+            raise self._refusal(str(error)) from error
+        return self._schema.PromptResponse.model_validate({"stopReason": reason})
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        session = self._sessions.get(session_id)
+        if session is not None:
+            session.cancel()
+
+    async def close_session(self, session_id: str, **_: Any) -> None:
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            await session.close()
+
+    async def ext_method(self, method: str, params: JsonObject) -> JsonObject:
+        del params
+        raise self._acp.RequestError.method_not_found(method)
+
+    async def ext_notification(self, method: str, params: JsonObject) -> None:
+        """Notifications that nobody here knows are passed over."""
+
+    async def end(self) -> None:
+        """Close every session, and what outlives them."""
+        sessions, self._sessions = list(self._sessions.values()), {}
+        for session in sessions:
+            await session.close()
+        await self._opener.close()
+
+    async def _open(self, cwd: str, source: str, reference: str | None) -> tuple[str, EditorSession]:
+        from pathlib import Path
+
+        from mcode.ui.acp.session import EditorSession
+
+        try:
+            context = await self._opener.open(Path(cwd), source, reference)
+        except McodeError as error:
+            raise self._refusal(str(error)) from error
+        identifier = context.agent.session.id
+        asker = _Editor(self._editor, identifier, self._schema)
+        session = EditorSession(context, asker, asker.update)
+        self._sessions[identifier] = session
+        await session.start(source)
+        return identifier, session
+
+    def _session(self, identifier: str) -> EditorSession:
+        session = self._sessions.get(identifier)
+        if session is None:
+            raise self._refusal(f"There is no open session {identifier}. Nothing was done.")
+        return session
+
+    def _refusal(self, text: str) -> Exception:
+        refusal: Exception = self._acp.RequestError.invalid_params({"message": text})
+        return refusal
+
+
+class _Editor:
+    """The other side, for one session."""
+
+    def __init__(self, connection: Any, session: str, schema: Any) -> None:
+        self._connection = connection
+        self._session = session
+        self._schema = schema
+
+    async def update(self, update: JsonObject) -> None:
+        notification = self._schema.SessionNotification.model_validate(
+            {"sessionId": self._session, "update": update}
+        )
+        await self._connection.session_update(session_id=self._session, update=notification.update)
+
+    async def request_permission(self, call: JsonObject, options: list[JsonObject]) -> str | None:
+        answer = await self._connection.request_permission(
+            session_id=self._session,
+            tool_call=self._schema.ToolCallUpdate.model_validate(call),
+            options=[self._schema.PermissionOption.model_validate(option) for option in options],
+        )
+        chosen: Awaitable[str] | str | None = getattr(answer.outcome, "option_id", None)
+        return chosen if isinstance(chosen, str) else None

@@ -1,0 +1,186 @@
+"""The fixture story in an editor: the protocol's own client drives the real program against the stand-in server."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mcode.model.script import parse_script
+from tests.e2e.binary import Machine, endpoint
+from tests.e2e.story import EDIT, FIXED, LAST_WORD, READ, turn
+from tests.stage import use
+from tools.messages_server import running_server
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+    from tools.messages_server import RunningServer
+
+acp: Any = importlib.import_module("acp")
+
+PATIENCE = 90.0
+
+
+class Editor:
+    """An editor whose user answers every question with the first option of a kind."""
+
+    def __init__(self, *answers: str) -> None:
+        self._answers = list(answers)
+        self.updates: list[dict[str, Any]] = []
+        self.asked: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
+
+    def on_connect(self, conn: Any) -> None:
+        """Nothing is needed of the connection."""
+
+    async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
+        self.updates.append(update.model_dump(by_alias=True, exclude_none=True))
+
+    async def request_permission(self, session_id: str, tool_call: Any, options: list[Any], **_: Any) -> Any:
+        shown = [option.model_dump(by_alias=True) for option in options]
+        self.asked.append((tool_call.model_dump(by_alias=True, exclude_none=True), shown))
+        kind = self._answers.pop(0) if self._answers else "cancelled"
+        chosen = next((option["optionId"] for option in shown if option["kind"] == kind), None)
+        outcome = {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}
+        return acp.schema.RequestPermissionResponse.model_validate({"outcome": outcome})
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [update for update in self.updates if update["sessionUpdate"] == kind]
+
+    @property
+    def said(self) -> str:
+        return "".join(update["content"]["text"] for update in self.of("agent_message_chunk"))
+
+
+@asynccontextmanager
+async def connected(
+    machine: Machine, server: RunningServer | None, editor: Editor, *more: str
+) -> AsyncGenerator[Any]:
+    """A connection to `mcode acp`; the program has ended when the block ends."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "mcode", "acp", *more, *endpoint(server),
+        cwd=machine.home, env=machine.environment,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=50_000_000,
+    )  # fmt: skip
+    connection = acp.connect_to_agent(editor, process.stdin, process.stdout)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            yield connection
+    finally:
+        await connection.close()
+        assert process.stdin is not None
+        process.stdin.close()
+        assert await asyncio.wait_for(process.wait(), 30) == 0
+
+
+async def begun(connection: Any, project: Path) -> str:
+    hello = await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
+    assert hello.agent_info.name == "mcode"
+    session = await connection.new_session(cwd=str(project), mcp_servers=[])
+    assert session.modes.current_mode_id == "default"
+    return session.session_id
+
+
+async def test_the_story_runs_with_one_approval_and_one_denial(tmp_path: Path) -> None:
+    machine = Machine.fresh(tmp_path)
+    turns = [
+        turn("I would rather write it anew.", use("Write", file_path="new.py", content="print(1)\n")),
+        turn("As you wish.", READ),
+        turn(EDIT),
+        {"reply": LAST_WORD},
+    ]
+    editor = Editor("reject_once", "allow_once")
+    with running_server(parse_script({"turns": turns}, "story")) as server:
+        async with connected(machine, server, editor) as connection:
+            session = await begun(connection, machine.project)
+            prompt = [acp.text_block("fix the failing test")]
+            answer = await connection.prompt(session_id=session, prompt=prompt)
+            assert answer.stop_reason == "end_turn"
+            assert LAST_WORD in editor.said
+            assert FIXED in (machine.project / "averages.py").read_text()
+            assert not (machine.project / "new.py").exists()
+            ended = {
+                each["toolCallId"]: each["status"]
+                for each in editor.of("tool_call_update")
+                if "status" in each
+            }
+            assert sorted(ended.values()) == ["completed", "completed", "failed"]
+            (_, edit) = editor.asked
+            differences = [part for part in edit[0]["content"] if part["type"] == "diff"]
+            assert differences[0]["path"].endswith("averages.py")
+            assert {option["kind"] for option in edit[1]} >= {"allow_once", "allow_always", "reject_once"}
+
+
+async def test_a_prompt_is_cancelled_and_the_session_goes_on(tmp_path: Path) -> None:
+    machine = Machine.fresh(tmp_path)
+    script = parse_script(
+        {"turns": [turn("Waiting.", use("Bash", command="sleep 60")), {"reply": "Still here."}]}, "cancelled"
+    )
+    editor = Editor("allow_once")
+    with running_server(script) as server:
+        async with connected(machine, server, editor) as connection:
+            session = await begun(connection, machine.project)
+            running = asyncio.ensure_future(
+                connection.prompt(session_id=session, prompt=[acp.text_block("wait a while")])
+            )
+            while not editor.asked:
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(0.5)
+            await connection.cancel(session_id=session)
+            assert (await running).stop_reason == "cancelled"
+            again = await connection.prompt(session_id=session, prompt=[acp.text_block("are you there?")])
+            assert again.stop_reason == "end_turn"
+            assert "Still here." in editor.said
+
+
+async def test_a_session_is_listed_loaded_again_and_shown(tmp_path: Path) -> None:
+    machine = Machine.fresh(tmp_path)
+    script = parse_script({"turns": [{"reply": "Noted."}] * 3}, "noted")
+    with running_server(script) as server:
+        async with connected(machine, server, Editor()) as connection:
+            session = await begun(connection, machine.project)
+            await connection.prompt(session_id=session, prompt=[acp.text_block("remember this")])
+        editor = Editor()
+        async with connected(machine, server, editor) as connection:
+            await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
+            await connection.load_session(cwd=str(machine.project), session_id=session, mcp_servers=[])
+            (shown,) = editor.of("user_message_chunk")
+            assert shown["content"]["text"] == "remember this"
+            assert "Noted." in editor.said
+            await connection.prompt(session_id=session, prompt=[acp.text_block("go on")])
+            assert "remember this" in str(server.bodies[-1]["messages"])
+
+
+async def test_modes_commands_and_linked_files_work(tmp_path: Path) -> None:
+    machine = Machine.fresh(tmp_path)
+    with running_server(parse_script({"turns": [{"reply": "Read."}]}, "read")) as server:
+        editor = Editor()
+        async with connected(machine, server, editor) as connection:
+            session = await begun(connection, machine.project)
+            await connection.set_session_mode(session_id=session, mode_id="plan")
+            answer = await connection.prompt(session_id=session, prompt=[acp.text_block("/mode")])
+            assert answer.stop_reason == "end_turn"
+            assert "plan" in editor.said
+            link = acp.resource_link_block("averages.py", (machine.project / "averages.py").as_uri())
+            await connection.prompt(session_id=session, prompt=[acp.text_block("look at "), link])
+            assert "def mean" in str(server.bodies[0]["messages"])
+            (commands,) = editor.of("available_commands_update")
+            assert "tools" in [command["name"] for command in commands["availableCommands"]]
+
+
+async def test_what_cannot_be_done_is_refused_in_words(tmp_path: Path) -> None:
+    machine = Machine.fresh(tmp_path)
+    async with connected(machine, None, Editor(), "--demo") as connection:
+        await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
+        for request in (
+            connection.new_session(cwd=str(tmp_path / "nowhere"), mcp_servers=[]),
+            connection.prompt(session_id="none", prompt=[acp.text_block("hello")]),
+        ):
+            with pytest.raises(acp.RequestError) as refused:
+                await request
+            assert "Nothing was" in str(refused.value.data)
