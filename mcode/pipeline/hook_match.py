@@ -111,6 +111,14 @@ class HookTable:
         return handler.condition is None or call is None or self._matches_rule(handler.condition, call)
 
 
+def is_meant(handler: HookHandler, subject: str) -> bool:
+    """Whether a hook's matcher fits what an event is about; False where it is no valid pattern."""
+    try:
+        return _compile(handler).matches(subject)
+    except re.error:
+        return False
+
+
 def _compile(handler: HookHandler) -> _Entry:
     matcher = handler.matcher.strip()
     if handler.event in _WITHOUT_MATCHER or matcher in {"", "*"}:
