@@ -15,7 +15,7 @@ from mcode.wiring.options import Options
 
 SOURCES = frozenset({"user", "project", "local"})
 
-SUBCOMMANDS: tuple[str, ...] = ("acp", "mcp", "permissions", "programs", "report", "run", "tools")
+SUBCOMMANDS: tuple[str, ...] = ("acp", "doctor", "mcp", "permissions", "programs", "report", "run", "tools")
 """First words of a command line that are not a message but a program of their own."""
 
 EPILOG = """\

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mcode.commands.registry import Registry
     from mcode.config.memory import MemoryFile
     from mcode.config.places import Places
-    from mcode.config.settings import Settings
+    from mcode.config.settings import Problem, Settings
     from mcode.config.trust import Item
     from mcode.events import ApprovalRequested, Event, EventBus, Ledger, QuestionAsked, TurnFinished
     from mcode.jsontext import JsonObject
@@ -307,6 +307,8 @@ class Surroundings:
     """Replaces secrets in text that leaves the session."""
     trust: TrustControl | None = None
     """None where there is no folder to trust."""
+    problems: Callable[[], Sequence[Problem]] = tuple
+    """What is wrong with files of servers, and with the store of the user's answers."""
 
 
 @dataclass(frozen=True, slots=True)

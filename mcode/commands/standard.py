@@ -8,6 +8,7 @@ from mcode.commands.compact import COMPACT
 from mcode.commands.config import CONFIG
 from mcode.commands.context import CONTEXT
 from mcode.commands.diff import DIFF
+from mcode.commands.doctor import DOCTOR
 from mcode.commands.export import EXPORT
 from mcode.commands.help import HELP
 from mcode.commands.hooks import HOOKS
@@ -56,6 +57,7 @@ def standard_registry() -> Registry:
             MEMORY,
             CONFIG,
             STATUS,
+            DOCTOR,
             MODEL,
             MODE,
             PLAN,

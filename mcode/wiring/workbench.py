@@ -127,6 +127,7 @@ class Workbench:
             models=self._models,
             masker=self.masker,
             trust=FolderTrust(self),
+            problems=lambda: self.servers.problems,
         )
 
     async def _models(self) -> Sequence[str]:
