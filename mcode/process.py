@@ -17,6 +17,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mcode.files import replace_file
 from mcode.process_environment import MODEL_KEYS, child_environment, find_program, without_model_keys
 from mcode.process_output import Captured, OutputRecorder, Shown
 from mcode.process_start import start_program
@@ -46,6 +47,9 @@ AFTER_END = 0.25
 CALM_PAUSE = 0.05
 """Seconds between two chunks that nobody keeps any more: a job that floods for hours waits for its reader."""
 
+MASK_LIMIT = 2 * 1024 * 1024
+"""Bytes of kept output that are searched for what looks like a secret, which takes about a second."""
+
 _CHUNK = 64 * 1024
 _EXTRA_LIMIT = 64 * 1024
 
@@ -73,6 +77,9 @@ class ProcessSpec:
     """Make the file at `spill` at the start, so that others can read along."""
     secrets: tuple[tuple[bytes, bytes], ...] = ()
     """Exact values that must not stand in the file at `spill`, each with the mark that replaces it."""
+    mask: Callable[[str], str] | None = None
+    """Takes all that looks like a secret out of the file at `spill` when the run is over; larger files than
+    MASK_LIMIT keep what has no exact value in `secrets`. Not with `spill_always`: others read along."""
     guarded: bool = False
     """End the process and all that came from it even where mcode itself is killed (`process_guard`)."""
     grace: float = 2.0
@@ -119,11 +126,35 @@ async def run_process(spec: ProcessSpec, on_output: Callable[[bytes], None] | No
             await run.read_rest()
         except asyncio.CancelledError as cancelled:
             await run.end()
-            cancelled.args = (run.result(interrupted=True),)
+            so_far = run.result(interrupted=True)
+            cancelled.args = (so_far,)
+            await _mask_file(spec, so_far)
             raise
-        return run.result(timed_out=timed_out)
+        result = run.result(timed_out=timed_out)
+        await _mask_file(spec, result)
+        return result
     finally:
         run.close()
+
+
+async def _mask_file(spec: ProcessSpec, result: ProcessResult) -> None:
+    """Search the kept output for secrets, in a thread; nobody has read it yet."""
+    file = result.shown.file
+    if spec.mask is not None and file is not None and not spec.spill_always:
+        await asyncio.to_thread(mask_file, file, spec.mask)
+
+
+def mask_file(path: Path, mask: Callable[[str], str]) -> None:
+    """Replace what a private file of ours holds by its masked text, unless it is larger than MASK_LIMIT."""
+    with contextlib.suppress(
+        OSError
+    ):  # a file that cannot be read or replaced stays as it is, for its owner alone
+        if path.stat().st_size > MASK_LIMIT:
+            return
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        masked = mask(text)
+        if masked != text:
+            replace_file(path, masked.encode("utf-8", "surrogateescape"))
 
 
 class _Run:

@@ -92,11 +92,12 @@ class Bash(Tool):
         jobs: Jobs | None = None,
         secrets: tuple[tuple[bytes, bytes], ...] = (),
         sandbox: Confines | None = None,
+        mask: Callable[[str], str] | None = None,
     ) -> None:
         """`environment_for` gives the whole environment of a call; the user may let asked ones see more.
 
         `jobs` take what runs in the background. `secrets` are replaced in files with output, each by its mark.
-        `sandbox` confines what runs.
+        `mask` takes out what looks like one. `sandbox` confines what runs.
         """
         self.description = read_description("bash")
         self._environment_for = environment_for
@@ -104,6 +105,7 @@ class Bash(Tool):
         self._jobs = jobs
         self._secrets = secrets
         self._sandbox = sandbox
+        self._mask = mask
         self._bash: Path | None = None
 
     @override
@@ -138,6 +140,7 @@ class Bash(Tool):
             shown_limit=room_for_output(self.output_limit),
             spill=services.spill_path(".txt"),
             secrets=self._secrets,
+            mask=self._mask,
             extra_variable="MCODE_DIRECTORY_REPORT",
         )
         spec = self._confined(spec, services.call)

@@ -32,7 +32,7 @@ _PASSES = (
 
 
 class Masker:
-    """Masks texts and JSON values. Never changes after it was made; one serves all threads."""
+    """Masks texts and JSON values. It may learn more secrets and forgets none; one serves all threads."""
 
     def __init__(self, literals: Mapping[str, str] | None = None, *, keys: Sequence[str] = ()) -> None:
         """`literals` is an environment: the values of its secret names are masked wherever they stand.
@@ -56,6 +56,18 @@ class Masker:
             (spelling.encode("utf-8", "replace"), replacement.encode())
             for spelling, replacement in self._keys
         )
+
+    @property
+    def known(self) -> tuple[tuple[bytes, bytes], ...]:
+        """Every value that is known to be secret, as in `keys`: those, and the environment's and servers' own."""
+        literals = ((text.encode("utf-8", "replace"), mark.encode()) for text, mark in self._literals)
+        return (*self.keys, *literals)
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Take values for secrets from now on, wherever they stand; ones of less than LITERAL_MINIMUM not."""
+        long_enough = {value for value in values if len(value) >= LITERAL_MINIMUM}
+        pairs = dict((*_spellings("server", long_enough), *self._literals))
+        self._literals = tuple(sorted(pairs.items(), key=lambda pair: (-len(pair[0]), pair[0])))
 
     def mask_keys(self, text: str) -> str:
         """Mask mcode's own keys alone: what even the model may not see."""

@@ -68,6 +68,17 @@ def _texts(value: JsonValue) -> Iterator[str]:
         yield from _texts(child)
 
 
+def secret_values(entry: ServerEntry) -> Iterator[str]:
+    """What the entry holds that must not be written anywhere, told by name or by looks: keys and tokens."""
+    from mcode.masking.names import is_secret_variable, looks_random
+
+    for name, value in (*entry.env.items(), *entry.headers.items()):
+        word = value.rpartition(" ")[2]
+        authorizes = name.lower() in {"authorization", "proxy-authorization", "cookie"}
+        if authorizes or is_secret_variable(name, value) or looks_random(word):
+            yield from dict.fromkeys((value, word))
+
+
 def scrubber(entry: ServerEntry) -> Callable[[str], str]:
     """Takes the entry's own secrets out of a text: its expanded address, and values that it holds or that it got."""
     written_url = str(entry.written.get("url", ""))

@@ -41,18 +41,24 @@ async def report(
     wanted: int | None,
     failures: Sequence[CallRecord],
     spill: Callable[[str], Path],
+    mask: Callable[[str], str],
 ) -> Report:
     """Put a program that has ended into words.
 
     `wanted`: characters of result that the model asked for; `failures`: the failed calls that the program had
-    seen; `spill` gives a fresh path for what is too long. Raises StorageError where that cannot be written.
+    seen; `spill` gives a fresh path for what is too long, `mask` takes secrets out of that.
+    Raises StorageError where it cannot be written.
     """
     room = min(wanted or limits.result_shown, limits.result_most)
     together = max(room, limits.shown_together)
     result = "\n".join((*record.texts, *(() if record.value is None else (record.value,))))
-    shown_result = await _fitted(result, room, spill)
+
+    def keep(whole: str) -> Path:
+        return _keep(spill(".txt"), mask(whole))
+
+    shown_result = await _fitted(result, room, keep)
     log = "\n".join(record.log)
-    shown_log = await _fitted(log, min(limits.log_shown, max(0, together - len(shown_result))), spill)
+    shown_log = await _fitted(log, min(limits.log_shown, max(0, together - len(shown_result))), keep)
     parts = [
         _status(record),
         explain(record, text, limits),
@@ -133,13 +139,9 @@ def _notes(record: ProgramRecord, limits: Limits, over: int) -> Iterable[str]:
         yield "Programs cannot return images; call the tool directly to see one."
 
 
-async def _fitted(text: str, room: int, spill: Callable[[str], Path]) -> str:
+async def _fitted(text: str, room: int, keep: Callable[[str], Path]) -> str:
     if len(text) <= room:
         return text
-
-    def keep(whole: str) -> Path:
-        return _keep(spill(".txt"), whole)
-
     return await asyncio.to_thread(fit, text, room, keep)
 
 

@@ -39,6 +39,7 @@ class Runner:
     def __init__(self, surroundings: Surroundings) -> None:
         self.engine = Engine(surroundings.limits)
         self._limits = surroundings.limits
+        self._mask = surroundings.mask
         self._session = Session(
             self.engine,
             surroundings.invoke,
@@ -111,7 +112,7 @@ class Runner:
     async def _result(self, program: Program, wanted: int | None, services: ToolServices) -> ToolResult:
         record = program.record
         told = await report(
-            record, program.text, self._limits, wanted, program.bridge.failures, services.spill_path
+            record, program.text, self._limits, wanted, program.bridge.failures, services.spill_path, self._mask
         )
         program.audit.end(record, told.shown)
         ending = record.ending

@@ -80,9 +80,15 @@ class Assembly:
             bench.start, bench.settings.additional_directories, home=bench.places.home
         )
         self._side_files = SideFiles(
-            session, undo_required=bench.settings.own.undo_required, mask=bench.masker.mask_keys
+            session, undo_required=bench.settings.own.undo_required, mask=bench.masker.mask
         )
-        self._jobs = SessionJobs(self._conversation, session, self._events, tells_end=bench.interactive)
+        self._jobs = SessionJobs(
+            self._conversation,
+            session,
+            self._events,
+            tells_end=bench.interactive,
+            mask=bench.masker.mask,
+        )
         self._file_state = FileState(bench.places.state / "pending")
         if MASK not in str(self._conversation.history.messages):
             # Where the model sees masks instead of what it read, it has to read again before it writes.
@@ -137,7 +143,8 @@ class Assembly:
                 lambda call: asked if call.id in pipeline().approved else unasked,
                 output_limit=settings.bash_output_max_chars,
                 jobs=self._jobs.jobs,
-                secrets=self._bench.masker.keys,
+                secrets=self._bench.masker.known,
+                mask=self._bench.masker.mask,
                 sandbox=self._sandbox,
             ),
         )

@@ -9,9 +9,10 @@ from mcode.builtins.all import job_tools
 from mcode.builtins.jobs import Job, Jobs, one_line
 from mcode.call import Status
 from mcode.events import Notice, TodosChanged, ToolFinished
+from mcode.process import mask_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from mcode.agent.conversation import Conversation
     from mcode.events import Event, EventBus
@@ -26,10 +27,17 @@ class SessionJobs:
     """Background jobs of one session: their tools, their notices, and their end."""
 
     def __init__(
-        self, conversation: Conversation, session: OpenSession, events: EventBus, *, tells_end: bool
+        self,
+        conversation: Conversation,
+        session: OpenSession,
+        events: EventBus,
+        *,
+        tells_end: bool,
+        mask: Callable[[str], str] = str,
     ) -> None:
         """`tells_end`: somebody is there to read, at the session's end, what ended with it; the last line of a
-        headless run is its result and nothing else."""
+        headless run is its result and nothing else. `mask` takes secrets out of the files that stay."""
+        self._mask = mask
         self._events = events
         self._tells_end = tells_end
         earlier = [record.body for record in session.journal.records if record.type == RECORD]
@@ -43,6 +51,8 @@ class SessionJobs:
     async def close(self) -> None:
         """End what still runs, and say so."""
         ended = await self.jobs.close()
+        for job in self.jobs:
+            await asyncio.to_thread(mask_file, job.file, self._mask)
         for job in ended if self._tells_end else ():
             self._events.emit(
                 Notice(f"Background job {job.id} ended with the session: {one_line(job.command)}")
