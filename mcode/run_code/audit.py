@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from mcode.run_code.records import CallState, well_formed
 
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from mcode.run_code.records import CallRecord, ProgramRecord
     from mcode.run_code.replies import Reply
 
+WriteAudit: TypeAlias = "Callable[[str, str, Callable[[], JsonObject]], None]"
+"""Gets a program's id, a record's type (`start`, `call` or `end`) and what makes the record, as it happens. Must be
+quick: what makes the record of a call may be called a moment later, once and in order.
+"""
+
 ARGUMENTS_SHOWN = 2_048
 """Characters of a call's arguments that are kept, after masking."""
 
@@ -30,11 +35,9 @@ KEYS_SHOWN = 100
 
 
 class Audit:
-    """Writes one program's records. `write` must be quick; it gets the program's id and a plain JSON object."""
+    """Has one program's records written, as `WriteAudit` says. That of a call is made when it is written."""
 
-    def __init__(
-        self, program: str, write: Callable[[str, JsonObject], None], mask: Callable[[str], str]
-    ) -> None:
+    def __init__(self, program: str, write: WriteAudit, mask: Callable[[str], str]) -> None:
         self._program = program
         self._write = write
         self._mask_whole = mask
@@ -44,15 +47,16 @@ class Audit:
     def start(self, call: Call, text: ProgramText, limits: Limits, tools: Iterable[str]) -> None:
         """The program as it was given, before anything of it runs."""
         code = text.given.encode("utf-8", "surrogatepass")
+        exposed = list(tools)
         self._put(
             "start",
-            {
+            lambda: {
                 "turn": call.turn,
                 "title": self._mask(text.title),
                 "sha256": hashlib.sha256(code).hexdigest(),
                 "code": self._mask(well_formed(text.given)),
                 "limits": asdict(limits),
-                "tools": list(tools),
+                "tools": exposed,
             },
         )
 
@@ -60,13 +64,13 @@ class Audit:
         """A call has ended; without an outcome it never came back from the road or was not made."""
         self._put(
             "call",
-            {
+            lambda: {
                 "index": record.number,
                 "id": record.id,
                 "tool": record.tool,
                 "line": record.line,
                 "step": record.step,
-                "arguments_sha256": record.digest,
+                "arguments_sha256": record.read.digest if record.read is not None else "",
                 "arguments": self._beginning(record.arguments),
                 "state": str(record.state),
                 "restorations": [self._mask(each) for each in outcome.restorations] if outcome else [],
@@ -86,7 +90,7 @@ class Audit:
         """The program is over; `shown`: characters of it that went to the model."""
         self._put(
             "end",
-            {
+            lambda: {
                 "status": str(record.ending),
                 "cpu_ms": round(record.cpu * 1000),
                 "wall_ms": round(record.wall * 1000),
@@ -115,5 +119,5 @@ class Audit:
         """The text up to the limit, masked: twice as much is looked at, so that no secret is cut in two."""
         return self._mask(well_formed(text[: 2 * ARGUMENTS_SHOWN]))[:ARGUMENTS_SHOWN]
 
-    def _put(self, event: str, body: JsonObject) -> None:
-        self._write(self._program, {"type": event, "program": self._program, **body})
+    def _put(self, event: str, body: Callable[[], JsonObject]) -> None:
+        self._write(self._program, event, lambda: {"type": event, "program": self._program, **body()})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from mcode.errors import StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from mcode.jsontext import JsonObject
@@ -34,21 +35,20 @@ class AuditFiles:
         self._directory = directory
         self._open: dict[str, _File] = {}
 
-    def write(self, program: str, record: JsonObject) -> None:
-        """Append one record, with the time. Raises StorageError where it, or one before, cannot be written.
+    def write(self, program: str, kind: str, make: Callable[[], JsonObject]) -> None:
+        """Append a record, with the time. Raises StorageError where it, or one before, cannot be written.
 
         Calls that follow one another within a moment go to the disk together; what a kill takes with it then
         is in the journal.
         """
         now = time.time_ns() // 1_000_000
-        line = _ENCODER.encode({"time_ms": now, **record}) + "\n"
         file = self._open.get(program)
         try:
             if file is None:
                 path = audit_path(self._directory, program)
                 file = self._open[program] = _File(path, os.open(path, _FLAGS, 0o600))
-            file.put(line.encode("utf-8", "backslashreplace"))
-            if record.get("type") == "call":
+            file.put(now, make)
+            if kind == "call":
                 file.write_soon()
             else:
                 file.write()
@@ -58,7 +58,7 @@ class AuditFiles:
                 f"The audit of a program cannot be written to {path}: {error.strerror or error}. A program whose "
                 "calls are not recorded does not go on; what it has done stays. Make room on that disk."
             ) from None
-        if record.get("type") == "end":
+        if kind == "end":
             self._open.pop(program).close()
 
     def close(self) -> None:
@@ -73,15 +73,15 @@ class _File:
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path
         self._descriptor = descriptor
-        self._lines: list[bytes] = []
+        self._records: list[tuple[int, Callable[[], JsonObject]]] = []
         self._later: asyncio.TimerHandle | None = None
         self._problem: OSError | None = None
 
-    def put(self, line: bytes) -> None:
-        """Take a line; raises what went wrong with earlier ones."""
+    def put(self, now: int, make: Callable[[], JsonObject]) -> None:
+        """Take a record; raises what went wrong with earlier ones."""
         if self._problem is not None:
             raise self._problem
-        self._lines.append(line)
+        self._records.append((now, make))
 
     def write_soon(self) -> None:
         if self._later is None:
@@ -92,8 +92,9 @@ class _File:
         if self._later is not None:
             self._later.cancel()
             self._later = None
-        rest = memoryview(b"".join(self._lines))
-        self._lines.clear()
+        lines = [_line({"time_ms": now, **make()}) for now, make in self._records]
+        self._records.clear()
+        rest = memoryview(b"".join(lines))
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
 
@@ -108,6 +109,10 @@ class _File:
             self.write()
         except OSError as error:
             self._problem = error
+
+
+def _line(record: JsonObject) -> bytes:
+    return (_ENCODER.encode(record) + "\n").encode("utf-8", "backslashreplace")
 
 
 def audit_path(directory: Path, program: str) -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -52,7 +53,20 @@ def encode(value: JsonValue) -> bytes:
     """JSON for the engine. Integers that JavaScript would round arrive as text of their digits; NaN and the
     infinities too; what is no JSON as the text that `str` makes of it.
     """
+    if is_small(value):
+        quick = _encode_plain(value)
+        if quick is not None:
+            return quick
     return b"".join(_parts(_exact(value)))
+
+
+def _encode_plain(value: JsonValue) -> bytes | None:
+    """JSON of a small value that holds nothing which has to be replaced; None where there may be something."""
+    try:
+        text = _STRICT.encode(value)
+        return None if _LONG_NUMBER.search(text) else text.encode()
+    except (TypeError, ValueError):
+        return None
 
 
 def _parts(value: JsonValue) -> Iterator[bytes]:
@@ -97,6 +111,8 @@ def _list_parts(items: list[JsonValue]) -> Iterator[bytes]:
 
 
 _PLAIN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_STRICT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_LONG_NUMBER = re.compile(r"\d{16}")
 _ESCAPED = json.JSONEncoder(separators=(",", ":"))
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from mcode import jsontext
 from mcode.call import Call, Origin, Status
+from mcode.run_code.arguments import read_arguments
 from mcode.run_code.description import one_line
 from mcode.run_code.lanes import Lanes
 from mcode.run_code.records import CallRecord, CallState, Ending, Fault, well_formed
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from mcode.call import Outcome
-    from mcode.jsontext import JsonObject
     from mcode.run_code.audit import Audit
     from mcode.run_code.lanes import Ticket
     from mcode.run_code.limits import Limits
@@ -29,9 +25,6 @@ if TYPE_CHECKING:
     from mcode.tool import Access
 
     Invoke = Callable[[Call], Awaitable[Outcome]]
-
-_LARGE = 64 * 1024
-"""Characters of arguments from which on they are read in a thread."""
 
 _STATES = {
     Status.OK: CallState.OK,
@@ -160,6 +153,7 @@ class Bridge:
                 reply = self._not_loaded(record, known)
             else:
                 async with self._lanes.road(ticket):
+                    await self._lanes.set_out(ticket)
                     record.state = CallState.RUNNING
                     record.waited = time.monotonic() - made
                     outcome = await self._on_the_road(call)
@@ -196,14 +190,12 @@ class Bridge:
 
     async def _call_of(self, record: CallRecord, fault: str) -> Call:
         """The call as the road gets it; what is wrong with its arguments is for the gate to say."""
-        large = len(record.arguments) > _LARGE
-        read = await asyncio.to_thread(_read, record.arguments) if large else _read(record.arguments)
-        record.digest = read.digest
+        read = record.read = await read_arguments(record.arguments)
         fault = fault or read.fault
         return Call(
             record.id,
             record.tool,
-            read.arguments,
+            read.value,
             Origin.PROGRAM,
             parent=self._caller.id,
             turn=self._caller.turn,
@@ -271,30 +263,6 @@ class Bridge:
         if error is not None and self.error is None:
             self.error = error
             self._program.stop(Fault(Ending.CANCELLED, str(error)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Arguments:
-    arguments: JsonObject
-    digest: str
-    fault: str = ""
-
-
-_CANONICAL = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
-"""Writes what `jsontext.canonical` writes, without being made anew for every call."""
-
-
-def _read(text: str) -> _Arguments:
-    """Arguments from their JSON text; an empty text has a fault of its own already."""
-    try:
-        arguments = jsontext.parse_object(text) if text else {}
-    except jsontext.JsonError as error:
-        return _Arguments({}, _digest(text), f"the argument cannot be used: {error}")
-    return _Arguments(arguments, _digest(_CANONICAL.encode(arguments)))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def denied_by_user(outcome: Outcome) -> bool:

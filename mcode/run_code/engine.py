@@ -61,9 +61,13 @@ class Worker:
 
     async def send(self, *pieces: bytes) -> None:
         """Send one frame; what a worker that has died was sent is lost, and its end shows in `receive`."""
-        with contextlib.suppress(BrokenPipeError):
-            if self._ending is None:
+        if self._ending is not None:
+            return
+        try:
+            if not self._writer.send_now(*pieces):
                 await self._writer.send(*pieces)
+        except BrokenPipeError:
+            return
 
     async def receive(self) -> JsonObject | None:
         """The next frame; None when the worker is gone. Raises WorkerFaultError for one that is no object."""
@@ -95,9 +99,12 @@ class Worker:
         return await asyncio.to_thread(self._process.wait)
 
 
+_DECODER = json.JSONDecoder()
+
+
 def _read(raw: bytes) -> JsonObject:
     try:
-        value = json.loads(raw)
+        value = _DECODER.decode(raw.decode())
     except (ValueError, RecursionError) as error:
         raise WorkerFaultError(str(error)) from None
     if not isinstance(value, dict):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
     from pathlib import Path
 
 ASKED_TOGETHER = 64
@@ -34,7 +32,7 @@ class Ticket:
 
 
 class Lanes:
-    """The calls of one program. `join` in the order of issue; then `road` around the call.
+    """The calls of one program. `join` in the order of issue; then `road` and `set_out` around the call.
 
     With `together`, calls with effects set out side by side, so that they can be decided on together, and the
     road awaits `body` before each one's body; without, each sets out when the one before has ended.
@@ -55,13 +53,14 @@ class Lanes:
         self._call_next()
         return ticket
 
-    @asynccontextmanager
-    async def road(self, ticket: Ticket) -> AsyncGenerator[None]:
-        """Wait until the call may set out; its place is free again when the block ends."""
-        async with self._reading if ticket.turn is None else self._asking:
-            if not self._together:
-                await self.body(ticket)
-            yield
+    def road(self, ticket: Ticket) -> asyncio.Semaphore:
+        """What the call holds from its `set_out` on until it is back."""
+        return self._reading if ticket.turn is None else self._asking
+
+    async def set_out(self, ticket: Ticket) -> None:
+        """Wait until the call may set out."""
+        if not self._together:
+            await self.body(ticket)
 
     async def preview(self, ticket: Ticket, writes: frozenset[Path], *, anything: bool) -> None:
         """Note what the call would change; wait until no earlier call will still change the same files."""

@@ -16,6 +16,9 @@ _CHUNK = 1 << 18
 _IN_A_ROW = 16
 """Small frames that are taken without a look at what else there is to do."""
 
+_AT_ONCE = 508
+"""Bytes of a frame that every system's pipes take as a whole or not at all, its length included: 512 in all."""
+
 _CHUNK_IN_A_ROW = 8 * 1024
 """Bytes that count as one more frame."""
 
@@ -109,6 +112,17 @@ class FrameWriter:
         self._turn = asyncio.Lock()
         self._waiting: asyncio.Future[None] | None = None
         self._closed = False
+
+    def send_now(self, *pieces: bytes) -> bool:
+        """Send a short frame in one go; False, with nothing sent, where that cannot be done. Raises BrokenPipeError."""
+        size = sum(map(len, pieces))
+        if self._closed or self._turn.locked() or size > _AT_ONCE:
+            return False
+        try:
+            os.write(self._descriptor, b"".join((size.to_bytes(4, "big"), *pieces)))
+        except BlockingIOError:
+            return False
+        return True
 
     async def send(self, *pieces: bytes) -> None:
         """Send the pieces as one frame. Raises BrokenPipeError where nobody reads any more, or it was closed."""

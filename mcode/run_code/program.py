@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from mcode.call import Call
     from mcode.jsontext import JsonObject, JsonValue
+    from mcode.run_code.audit import WriteAudit
     from mcode.run_code.bridge import Invoke
     from mcode.run_code.engine import Engine, Worker
     from mcode.run_code.kept import KeptValues
@@ -45,7 +46,7 @@ class Session:
     limits: Limits
     kept: KeptValues
     toolbox: Toolbox
-    write_audit: Callable[[str, JsonObject], None]
+    write_audit: WriteAudit
     mask: Callable[[str], str]
     together: bool
     """Whether the road awaits `before_body`, so that calls with effects can be decided on together."""

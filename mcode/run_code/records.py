@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mcode.run_code.arguments import Arguments
+
 
 def well_formed(text: str) -> str:
     """Text that can be encoded: half of a surrogate pair, which engines have no trouble with, becomes `?`."""
@@ -41,8 +43,8 @@ class CallRecord:
     state: CallState = CallState.WAITING
     arguments: str = ""
     """JSON text, as the program gave it."""
-    digest: str = ""
-    """SHA-256 of the arguments in canonical form, in hexadecimal; of the text itself where it is no JSON."""
+    read: Arguments | None = None
+    """The same, read; None until it sets out."""
     kind: str = ""
     """Why it failed, as the program saw it."""
     message: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcode import jsontext
@@ -30,26 +30,33 @@ class Reply:
     kind: str = ""
     """Why the call failed; empty where it did not."""
     message: str = ""
-    digest: str = ""
-    """SHA-256 of `body`, in hexadecimal."""
+    hashed: str = ""
+    """The digest, where it was made beforehand because there is much to look at."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of `body`, in hexadecimal."""
+        return self.hashed or hashlib.sha256(self.body).hexdigest()
 
 
 def refusal(kind: str, message: str) -> Reply:
     """A failure that never was on the road, or never came back from it."""
     body = encode({"ok": False, "error": {"kind": kind, "message": message}})
-    return Reply(body, kind, message, hashlib.sha256(body).hexdigest())
+    return Reply(body, kind, message)
 
 
 async def reply_to(outcome: Outcome, limit: int, *, from_server: bool) -> Reply:
     """The reply for an outcome. `limit`: bytes of JSON a result may have; `from_server`: it came over MCP, so text
     that is JSON arrives as what it means.
     """
-    small = len(outcome.full_text) <= PART and is_small(outcome.data)
-    return (
-        _reply(outcome, limit, from_server)
-        if small
-        else await asyncio.to_thread(_reply, outcome, limit, from_server)
-    )
+    if len(outcome.full_text) <= PART and is_small(outcome.data):
+        return _reply(outcome, limit, from_server)
+    return await asyncio.to_thread(_large_reply, outcome, limit, from_server)
+
+
+def _large_reply(outcome: Outcome, limit: int, from_server: bool) -> Reply:
+    reply = _reply(outcome, limit, from_server)
+    return replace(reply, hashed=reply.digest)
 
 
 def _reply(outcome: Outcome, limit: int, from_server: bool) -> Reply:
@@ -62,7 +69,7 @@ def _reply(outcome: Outcome, limit: int, from_server: bool) -> Reply:
             f"{outcome.call.tool} ran, but its result has {len(body):,} bytes and a program takes {limit:,} at most. "
             "Ask for less at a time.",
         )
-    return Reply(body, digest=hashlib.sha256(body).hexdigest())
+    return Reply(body)
 
 
 def _success(outcome: Outcome, from_server: bool) -> JsonObject:
@@ -88,7 +95,7 @@ def _failure(outcome: Outcome) -> Reply:
     if outcome.data is not None:
         error["value"] = outcome.data
     body = encode({"ok": False, "error": error})
-    return Reply(body, kind, message, hashlib.sha256(body).hexdigest())
+    return Reply(body, kind, message)
 
 
 def _has_long_number(text: str) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from mcode.call import Call, CallSite
     from mcode.jsontext import JsonObject
+    from mcode.run_code.audit import WriteAudit
     from mcode.run_code.bridge import Invoke
     from mcode.run_code.runner import Runner
     from mcode.tool import Access, ToolResult, ToolServices, Workspace
@@ -23,8 +24,8 @@ LEAST = 200
 """Characters of a result that the model may cut its budget to."""
 
 
-def _write_nothing(program: str, record: JsonObject) -> None:
-    del program, record
+def _write_nothing(program: str, kind: str, make: Callable[[], JsonObject]) -> None:
+    del program, kind, make
 
 
 def _every_tool(tool: Tool) -> bool:
@@ -49,8 +50,7 @@ class Surroundings:
     tools: Callable[[], Iterable[Tool]]
     """Every tool that the session shows, at any moment."""
     limits: Limits = Limits()  # noqa: RUF009 -- a frozen value
-    write_audit: Callable[[str, JsonObject], None] = _write_nothing
-    """Gets a program's id and one record of its audit, as it happens; must be quick."""
+    write_audit: WriteAudit = _write_nothing
     mask: Callable[[str], str] = _unmasked
     """Takes secrets out of what the audit keeps."""
     is_loaded: Callable[[Tool], bool] = _every_tool

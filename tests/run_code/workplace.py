@@ -155,7 +155,7 @@ class Workplace:
                     self._invoke,
                     lambda: self._tools,
                     self.limits,
-                    lambda program, record: self._audits.setdefault(program, []).append(record),
+                    lambda program, _, make: self._audits.setdefault(program, []).append(make()),
                     lambda text: text.replace("hush", "(masked)"),
                     lambda tool: tool.name in self.loaded,
                     together=self.together,
