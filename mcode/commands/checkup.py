@@ -232,9 +232,7 @@ def _endpoint(context: CommandContext) -> Iterator[Finding]:
         for address, facts in known.items()
         for name, value in (as_object(facts) or {}).items()
     ]
-    yield from refused or [
-        Finding("ok", "endpoint", context.around.endpoint, "no feature was refused so far")
-    ]
+    yield from refused or [Finding("ok", "endpoint", "all endpoints", "none has refused a feature so far")]
 
 
 def _sandbox(context: CommandContext) -> Iterator[Finding]:
@@ -252,4 +250,7 @@ def _sandbox(context: CommandContext) -> Iterator[Finding]:
 def worst(findings: Sequence[Finding]) -> Level:
     """The gravest level among them."""
     found = {finding.level for finding in findings}
-    return next((level for level in LEVELS if level in found), "ok")
+    for level in LEVELS:
+        if level in found:
+            return level
+    return "ok"
