@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from mcode.agent.replies import Broken, text_of
 from mcode.agent.room import ADVICE
@@ -14,7 +14,7 @@ from mcode.events import Notice, TurnFinished, TurnStarted
 from mcode.pipeline import outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from mcode.agent.conversation import Conversation
     from mcode.agent.replies import ModelCaller
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcode.events import EventBus
     from mcode.jsontext import JsonObject
     from mcode.model.messages import ToolUse
-    from mcode.pipeline.hooks import HookRunner
+    from mcode.pipeline.hooks import PromptVerdict, Reaction, StopVerdict
     from mcode.pipeline.run import Pipeline
 
 AT_ONCE = 8
@@ -37,6 +37,31 @@ STOP_HOOK_LIMIT = 8
 """Times in a row that Stop hooks may send the model back to work."""
 
 
+class TurnHooks(Protocol):
+    """What a turn asks hooks; the session's HookRunner is one."""
+
+    async def prompt_submitted(self, text: str) -> PromptVerdict:
+        """What they say of the message."""
+        ...
+
+    async def calls_ended(self, outcomes: Sequence[Outcome]) -> Reaction:
+        """What they say of all calls of one message together."""
+        ...
+
+    async def stop(self, last_message: str, active: bool) -> StopVerdict:
+        """What they say of a turn that would end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallsLimit:
+    """Calls that the model may make directly in one turn; a program counts as one, whatever it calls."""
+
+    most: int
+    may_go_on: Callable[[int], Awaitable[bool]]
+    """Asks the user after so many calls; True for as many again."""
+
+
 @dataclass(slots=True)
 class TurnLoop:
     """The loop of a conversation. It knows nothing of providers, screens or permissions."""
@@ -44,7 +69,7 @@ class TurnLoop:
     conversation: Conversation
     caller: ModelCaller
     pipeline: Pipeline
-    hooks: HookRunner
+    hooks: TurnHooks
     catalog: Catalog
     events: EventBus
     room: RoomMaker
@@ -52,14 +77,20 @@ class TurnLoop:
     """Told of each round's outcomes before the next request; may append context."""
     max_requests: int | None = None
     """Round trips that one turn may take; None for no limit."""
+    calls_limit: CallsLimit | None = None
+    parent: str | None = None
+    """Id of the call that started this loop, where it is a sub-agent's."""
     _requests: int = field(default=0, init=False)
+    _calls: int = field(default=0, init=False)
+    _calls_allowed: int = field(default=0, init=False)
 
     async def run(self, content: list[JsonObject], text: str, shown: str) -> TurnFinished:
         """Take the user's message to its end. Cancelling the task interrupts the turn, at any moment.
 
         `text` is the message as hooks see it, `shown` as the screen and the list of sessions do.
         """
-        self._requests = 0
+        self._requests = self._calls = 0
+        self._calls_allowed = self.calls_limit.most if self.calls_limit is not None else 0
         self.room.begin_turn()
         turn = self.conversation.turn + 1
         try:
@@ -87,8 +118,9 @@ class TurnLoop:
         """Ask, run, ask again until there is nothing left to run; returns the reason and the last words."""
         sent_back = 0
         while True:
-            if self.max_requests is not None and self._requests >= self.max_requests:
-                return "limit", f"The limit of {self.max_requests} requests a turn is reached."
+            limit = await self._limit_reached()
+            if limit:
+                return "limit", limit
             problem = await self.room.before_request()
             if problem is not None:
                 return "error", problem
@@ -120,11 +152,27 @@ class TurnLoop:
             sent_back += 1
             self._add_context("\n\n".join((verdict.reason_to_continue, *verdict.notes)))
 
+    async def _limit_reached(self) -> str:
+        """Which limit ends the turn here, in a sentence; empty where it goes on."""
+        if self.max_requests is not None and self._requests >= self.max_requests:
+            return f"The limit of {self.max_requests} requests a turn is reached."
+        limit = self.calls_limit
+        if limit is None or self._calls < self._calls_allowed:
+            return ""
+        if not await limit.may_go_on(self._calls):
+            return (
+                f"You ended the turn after {self._calls} calls of the model (you are asked after every {limit.most}: "
+                "mcode.maxCallsPerTurn). What was done stays; your next message goes on from here."
+            )
+        self._calls_allowed = self._calls + limit.most
+        return ""
+
     async def _run_calls(self, turn: int, uses: Sequence[ToolUse]) -> list[Outcome]:
         """Run a message's calls: read-only neighbours side by side, everything else alone and in order."""
         calls = [
-            Call(use.id, use.name, use.arguments, Origin.MODEL, turn=turn, fault=use.fault) for use in uses
+            Call(use.id, use.name, use.arguments, Origin.MODEL, self.parent, turn, use.fault) for use in uses
         ]
+        self._calls += len(calls)
         results: list[Outcome] = []
         waiting = list(calls)
         try:

@@ -37,6 +37,7 @@ from mcode.pipeline.side_files import SideFiles
 from mcode.pipeline.validate import SchemaValidator
 from mcode.process import child_environment, end_all_children, without_model_keys
 from mcode.tool import Workspace
+from mcode.wiring.calls_limit import calls_limit
 from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
 from mcode.wiring.hook_watch import HookWatch
@@ -220,6 +221,7 @@ class Assembly:
             room,
             self._after_calls,
             options.max_turns,
+            calls_limit(bench.settings.own, self._desk),
         )
         parts = Parts(
             events=events,
