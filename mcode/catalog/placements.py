@@ -51,7 +51,8 @@ class Placements:
 
     def of(self, tool: Tool) -> Placed:
         """The place of one tool."""
-        return self._table().get(tool.name) or late(tool, searchable=True)
+        decided = self._decided if self._version == self._catalog.version else self._table()
+        return decided.get(tool.name) or late(tool, searchable=True)
 
     def resident(self) -> tuple[Tool, ...]:
         """The tools whose definitions the request holds from its beginning, in order of their names."""

@@ -37,14 +37,13 @@ class RuleBook:
             if rule is not None:
                 kept.append(rule)
         self._kept = tuple(kept)
+        self._ordered = self._in_order()
         self.problems = (*problems, *_held_back(kept))
         self._chosen: dict[tuple[Behavior, str, str, bool], tuple[Rule, ...]] = {}
 
     def __iter__(self) -> Iterator[Rule]:
         """Every rule, in order of precedence: deny, ask, allow; the session's own last in each."""
-        every = (*self._kept, *self.session)
-        for behavior in (Behavior.DENY, Behavior.ASK, Behavior.ALLOW):
-            yield from (rule for rule in every if rule.behavior is behavior)
+        return iter(self._ordered)
 
     def about(self, behavior: Behavior, subject: Subject) -> tuple[Rule, ...]:
         """The rules of one behavior that may be about such a call, in order of precedence."""
@@ -83,7 +82,13 @@ class RuleBook:
 
     def _replace(self, session: tuple[Rule, ...]) -> None:
         self.session = session
+        self._ordered = self._in_order()
         self._chosen.clear()
+
+    def _in_order(self) -> tuple[Rule, ...]:
+        every = (*self._kept, *self.session)
+        order = (Behavior.DENY, Behavior.ASK, Behavior.ALLOW)
+        return tuple(rule for behavior in order for rule in every if rule.behavior is behavior)
 
 
 def _held_back(rules: Iterable[Rule]) -> tuple[Problem, ...]:
