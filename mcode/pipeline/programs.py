@@ -22,8 +22,8 @@ class Programs(Protocol):
         """Wait until what the call would change is as the program's earlier calls leave it."""
         ...
 
-    async def before_body(self, call: Call) -> None:
-        """Wait until a call that was let through is the next in its program's order."""
+    async def before_body(self, call: Call) -> bool:
+        """Wait until a call that was let through is the next in its program's order; True where it had to wait."""
         ...
 
     def stop(self, program: str, reason: str) -> bool:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from mcode.call import Call
     from mcode.pipeline.admit import Admitted, Gate
     from mcode.pipeline.execute import Executor
-    from mcode.pipeline.hooks import HookRunner
+    from mcode.pipeline.hooks import BeforeCall, HookRunner
     from mcode.pipeline.permit import Decided, Permission
     from mcode.pipeline.programs import Programs
     from mcode.pipeline.record import Recorder
-    from mcode.tool import Workspace
+    from mcode.tool import Preview, Workspace
 
 
 HOOKS_AFTER_INTERRUPT = 0.5
@@ -112,8 +112,7 @@ class Pipeline:
         objection = await admitted.tool.objection(admitted.call.arguments, self.workspace)
         if objection is not None:
             return outcomes.refused(Refused(admitted.call, FailureKind.TOOL_ERROR, objection))
-        decided = await self.permission.decide(admitted, preview, before)
-        journey.decision = decided.decision
+        decided = await self._decide(admitted, preview, before, journey)
         if decided.denial is not None:
             denial = decided.denial
             told = with_notes(denial.text, before.notes)
@@ -130,6 +129,27 @@ class Pipeline:
             stop_turn=_first(before.stop, outcome.stop_turn),
         )
 
+    async def _decide(
+        self, admitted: Admitted, preview: Preview, before: BeforeCall, journey: _Journey
+    ) -> Decided:
+        """Steps 3 and 4, until the call may run as things stand then.
+
+        Earlier calls of a program that ran in the meantime may have changed the directory or put links where
+        there were none, so what was decided before them is decided anew, unless the user saw this very call.
+        """
+        while True:
+            directory = self.workspace.current
+            decided = await self.permission.decide(admitted, preview, before)
+            journey.decision = decided.decision
+            if decided.denial is not None or not await self.programs.before_body(admitted.call):
+                return decided
+            if decided.by_user and self.workspace.current == directory:
+                return decided
+            again = await self.gate.admit(decided.admitted.call)
+            if isinstance(again, Refused):
+                return replace(decided, denial=outcomes.refused(again))
+            admitted = replace(again, restorations=decided.admitted.restorations)
+
     async def _perform(self, decided: Decided, notes: tuple[str, ...], journey: _Journey) -> Outcome:
         """Steps 5 to 7 for a call that may run."""
         admitted = decided.run or decided.admitted
@@ -137,7 +157,6 @@ class Pipeline:
         if decided.by_user:
             self.approved.add(admitted.call.id)
         try:
-            await self.programs.before_body(admitted.call)
             await self.recorder.start(admitted, journey.decision)
             journey.started = True
             result, seconds = await self.executor.execute(admitted)

@@ -108,11 +108,10 @@ class Bridge:
                 return task.cancel()
         return False
 
-    async def before_body(self, call_id: str) -> None:
-        """Wait until the body of a call that was let through may run."""
+    async def before_body(self, call_id: str) -> bool:
+        """Wait until the body of a call that was let through may run; True where it had to wait."""
         ticket = self._tickets.get(call_id)
-        if ticket is not None:
-            await self._lanes.body(ticket)
+        return ticket is not None and await self._lanes.body(ticket)
 
     async def before_preview(self, call_id: str, access: Access) -> None:
         """Wait until the files that the call would change are as earlier calls leave them."""

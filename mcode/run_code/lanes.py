@@ -74,10 +74,11 @@ class Lanes:
                 await self.body(ticket)
                 return
 
-    async def body(self, ticket: Ticket) -> None:
-        """Wait until the call's body may run."""
-        if ticket.turn is not None:
-            await ticket.turn.wait()
+    async def body(self, ticket: Ticket) -> bool:
+        """Wait until the call's body may run; True where it had to wait."""
+        if ticket.turn is None or ticket.turn.is_set():
+            return False
+        return await ticket.turn.wait()
 
     def leave(self, ticket: Ticket) -> None:
         """The call has ended, or will never run."""

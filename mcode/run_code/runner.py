@@ -84,11 +84,10 @@ class Runner:
         """Cancel one call of a running program, which goes on; False where it does not run."""
         return any(running.bridge.cancel(call) for running in self._running.values())
 
-    async def before_body(self, call: Call) -> None:
-        """Wait until a call that may run is the next in its program's order; returns at once for all others."""
+    async def before_body(self, call: Call) -> bool:
+        """Wait until a call that may run is the next in its program's order; True where it had to wait."""
         running = self._running.get(call.parent or "")
-        if running is not None:
-            await running.bridge.before_body(call.id)
+        return running is not None and await running.bridge.before_body(call.id)
 
     async def before_preview(self, call: Call, access: Access) -> None:
         """Wait until what the call would change is as the program's earlier calls leave it."""
@@ -112,7 +111,13 @@ class Runner:
     async def _result(self, program: Program, wanted: int | None, services: ToolServices) -> ToolResult:
         record = program.record
         told = await report(
-            record, program.text, self._limits, wanted, program.bridge.failures, services.spill_path, self._mask
+            record,
+            program.text,
+            self._limits,
+            wanted,
+            program.bridge.failures,
+            services.spill_path,
+            self._mask,
         )
         program.audit.end(record, told.shown)
         ending = record.ending

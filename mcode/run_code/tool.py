@@ -57,6 +57,8 @@ class Surroundings:
     """Of a deferred tool: whether the model has seen it, so that programs may call it."""
     placement: Callable[[Tool], Placement] = _own_placement
     """Where a tool sits in this session."""
+    listed: Callable[[], Iterable[Tool]] | None = None
+    """The tools of `tools` that are not deferred, where they can be had without looking at all."""
     together: bool = False
     """True where the road awaits `before_preview` and `before_body`: calls with effects are then decided on
     side by side."""
@@ -94,7 +96,11 @@ class RunCode(Tool):
     def description(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] -- made at first use: signatures load slowly
         """Fixed text, and a line for each tool that programs can call as things stand; the prefix keeps it."""
         around = self._surroundings
-        tools = [tool for tool in around.tools() if around.placement(tool) is not Placement.DEFERRED]
+        tools = (
+            list(around.listed())
+            if around.listed is not None
+            else [tool for tool in around.tools() if around.placement(tool) is not Placement.DEFERRED]
+        )
         if not self._described[1] or tools != self._described[0]:
             from mcode.run_code.description import describe
             from mcode.run_code.names import program_tools
@@ -139,10 +145,9 @@ class RunCode(Tool):
         if self._runner is not None:
             await self._runner.before_preview(call, access)
 
-    async def before_body(self, call: Call) -> None:
-        """Wait until a call that may run is the next in its program's order; returns at once for all others."""
-        if self._runner is not None:
-            await self._runner.before_body(call)
+    async def before_body(self, call: Call) -> bool:
+        """Wait until a call that may run is the next in its program's order; True where it had to wait."""
+        return self._runner is not None and await self._runner.before_body(call)
 
     def site_of(self, call: Call) -> CallSite | None:
         """Where a running program makes this call; None where none does."""

@@ -164,9 +164,8 @@ class SessionPrograms:
         if call.parent is not None and self.run_code is not None:
             await self.run_code.before_preview(call, access)
 
-    async def before_body(self, call: Call) -> None:
-        if call.parent is not None and self.run_code is not None:
-            await self.run_code.before_body(call)
+    async def before_body(self, call: Call) -> bool:
+        return call.parent is not None and self.run_code is not None and await self.run_code.before_body(call)
 
     async def close(self) -> None:
         """End the workers; to be awaited before all other child processes are ended."""

@@ -101,6 +101,44 @@ async def test_20_one_answer_allows_exactly_the_calls_that_were_listed(tmp_path:
         assert resolved == [*["batch"] * 5, "deny"]
 
 
+async def test_a_command_is_decided_anew_where_an_earlier_one_has_changed_the_directory(
+    tmp_path: Path,
+) -> None:
+    """Both are asked about at once; the second would then run elsewhere than the user was told."""
+    root = project(tmp_path)
+    (root / "inner").mkdir()
+    code = "await Promise.all(['cd inner; touch one', 'touch two'].map(command => tools.Bash({command})))"
+    async with session(tmp_path, code) as here:
+        directories: list[str] = []
+
+        def allow() -> None:
+            here.agent.desk.allow_batch(waiting(here))
+            here.answer("deny")  # what is asked about from now on
+
+        await asked(here, 2, allow)
+        directories = [event.directory for event in here.of(ApprovalRequested)]
+        assert directories == [str(root), str(root), str(root / "inner")]
+        assert [path.name for path in root.rglob("*") if path.is_file()] == ["one"]
+        assert [call["state"] for call in audit_of(here) if call["type"] == "call"] == ["ok", "denied"]
+
+
+async def test_a_command_that_nobody_is_asked_about_is_judged_where_it_runs(tmp_path: Path) -> None:
+    """Reading in the workspace is allowed; a link that an earlier command makes leads out of it."""
+    root = project(tmp_path)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept.txt").write_text("theirs")
+    link = f"ln -s {outside} way"
+    code = f"""const commands = [{link!r}, "cat way/kept.txt"];
+        const [, second] = await Promise.all(commands.map(command => tools.Bash({{command}})));
+        return second.ok"""
+    settings = {"permissions": {"allow": [f"Bash({link})"]}}
+    async with session(tmp_path, code, settings=settings) as here:
+        await here.say("go")
+        assert (root / "way").is_symlink(), result_of(here)
+        assert result_of(here).endswith("false"), result_of(here)
+
+
 async def test_what_was_not_listed_is_not_allowed_with_the_rest(tmp_path: Path) -> None:
     root = project(tmp_path)
     async with session(tmp_path, writes("a", "b", "c")) as here:
