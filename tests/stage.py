@@ -101,14 +101,17 @@ async def stage(
     environment: dict[str, str] | None = None,
     start: bool = True,
     new_prefixes: int = 0,
+    project: str = "project",
 ) -> AsyncGenerator[Stage]:
-    """Open a session in `directory`/project with a home in `directory`/home; closed when the block ends.
+    """Open a session in `directory`/`project` with a home in `directory`/home; closed when the block ends.
 
     `settings` are the user's. Every request of the session is checked to extend the one before, but for
     `new_prefixes` that are begun on purpose.
     """
     client = ScriptedClient(script if isinstance(script, Script) else parse_script(script, "test"))
-    bench = local_workbench(directory, client, settings=settings, options=options, environment=environment)
+    bench = local_workbench(
+        directory, client, settings=settings, options=options, environment=environment, project=project
+    )
     agent = await bench.open_agent(source, reference)
     opened = Stage(agent, bench, client, bench.start)
     agent.events.subscribe(opened.events.append)

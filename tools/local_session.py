@@ -30,16 +30,17 @@ def local_workbench(
     settings: dict[str, Any] | None = None,
     options: Options | None = None,
     environment: dict[str, str] | None = None,
+    project: str = "project",
 ) -> Workbench:
-    """What a session needs, with a home in `directory`/home and the project in `directory`/project.
+    """What a session needs, with a home in `directory`/home and the project in `directory`/`project`.
 
     `settings` become the user's settings file. Nothing outside `directory` is read, the machine's managed
     settings included.
     """
-    home, project = directory / "home", directory / "project"
+    home, work = directory / "home", directory / project
     home.mkdir(parents=True, exist_ok=True)
-    project.mkdir(exist_ok=True)
-    start = project.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    start = work.resolve()
     nowhere = (directory / "managed", directory / "managed-too")
     places = Places(home=home, state=home / ".mcode", claude=home / ".claude", managed=nowhere)
     if settings is not None:

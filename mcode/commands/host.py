@@ -305,6 +305,8 @@ class Surroundings:
     """Names of the models that the endpoint offers; raises EndpointError."""
     masker: Masker
     """Replaces secrets in text that leaves the session."""
+    looked_at: Sequence[tuple[str, str]] = ()
+    """Where a key was looked for in vain, and what was there; empty where one is there, or none is needed."""
     trust: TrustControl | None = None
     """None where there is no folder to trust."""
     problems: Callable[[], Sequence[Problem]] = tuple

@@ -57,6 +57,8 @@ class Endpoint:
     """mcode's own keys, to be masked wherever they turn up."""
     guide: bool = False
     """True where the offline guide answers."""
+    looked_at: tuple[tuple[str, str], ...] = ()
+    """Where a key was looked for in vain, and what was there; empty where one is there, or none is needed."""
     notices: tuple[str, ...] = ()
     unnamed: UnnamedModel | None = None
     """Chooses the model behind the first frame, where none is named; `model` is empty until then."""
@@ -110,7 +112,7 @@ async def choose_endpoint(
     search = await find_credential(own, settings)
     if search.credential is None and base_url is None:
         if interactive:
-            return _guide((_how_to_set(search),))
+            return replace(_guide((_how_to_set(search),)), looked_at=search.looked_at)
         raise UsageError(
             f"There is no model to ask. {_how_to_set(search)} `mcode --demo` shows mcode without one."
         )

@@ -134,6 +134,7 @@ class Workbench:
             resolve=self.store.resolve,
             models=self._models,
             masker=self.masker,
+            looked_at=self.endpoint.looked_at,
             trust=FolderTrust(self),
             problems=lambda: self.servers.problems,
         )

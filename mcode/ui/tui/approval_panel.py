@@ -13,6 +13,7 @@ from typing_extensions import override
 from mcode.text import cell_width
 from mcode.ui.line.wrap import wrap_words
 from mcode.ui.tui.rows_view import RowsView
+from mcode.ui.tui.wrapping import wrap_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -181,7 +182,7 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         lines = [Content("")]
         if total > max(1, self.body.size.height) > 0:
             lines = [Content(f"lines {first}-{last} of {total}").stylize("dim")]
-        if self._state == "parked" and (width < 76 or self._height() < _ROOMY):
+        if self._state == "parked":
             lines += self._short_offers(width)
         else:
             for at, offer in enumerate(self._offers):
@@ -196,8 +197,8 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         return [*lines, *(Content(row).stylize("bold") for row in wrap_words(hint, width))]
 
     def _short_offers(self, width: int) -> list[Content]:
-        words = "   ".join(f"{at} {offer.label}" for at, offer in enumerate(self._offers, 1))
-        return [Content(row) for row in wrap_words(words, width)]
+        words = (f"{at} {offer.label}" for at, offer in enumerate(self._offers, 1))
+        return [Content(row) for row in wrap_parts(words, width)]
 
     def _offer_lines(self, at: int, offer: Offer, width: int) -> list[Content]:
         chosen = at == self._chosen

@@ -126,9 +126,9 @@ def _asker(request: ApprovalRequested) -> str:
         return f"the model, turn {call.turn}" if call.turn else "the model"
     if site is None:
         return f"a program (call {call.parent})"
-    line = f", line {site.line}: {site.source.strip()}" if site.line else ""
+    where = f"line {site.line}: {site.source.strip()}" if site.line else site.title
     more = f"   (calls of it that have not ended: {site.waiting} more)" if site.waiting else ""
-    return f"program {site.title}, call {site.number}{line}{more}"
+    return f"run_code, call {site.number}, {where}{more}"
 
 
 def _subject_shows(title: str, body: str) -> bool:

@@ -26,6 +26,7 @@ _TRY = (
 def early_lines(context: CommandContext, remarks: Sequence[str]) -> list[str]:
     """What is known at once: version, directory, and remarks such as that no key was found."""
     agent = context.agent
+    remarks = () if context.around.looked_at else remarks
     start = agent.workspace.start
     directory = _short(str(start), str(agent.workspace.home))
     head = f"mcode {context.around.version}   {directory}"
@@ -37,7 +38,7 @@ def early_lines(context: CommandContext, remarks: Sequence[str]) -> list[str]:
 
 async def late_lines(context: CommandContext) -> list[str]:
     """What takes a moment to find out: the tools' cost, and what can be gone on with."""
-    if context.agent.transcript():
+    if context.agent.transcript() or context.around.looked_at:
         return []
     sessions = await asyncio.to_thread(context.around.sessions)
     earlier = sum(info.id != context.agent.session.id for info in sessions)

@@ -46,6 +46,8 @@ class Hands:
         """Enter: send the draft."""
         text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         front = self._front
+        if front.main.setup.takes(text):
+            return
         front.remember(text)
         front.sending.send(text)
         front.transcript.scroll_to_end()

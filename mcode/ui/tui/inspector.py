@@ -14,6 +14,7 @@ from mcode.text import Kind, cell_width, clean, shorten
 from mcode.ui.line.wrap import wrap_cells
 from mcode.ui.tui.rows import Row, Span, row
 from mcode.ui.tui.rows_view import RowsView
+from mcode.ui.tui.wrapping import wrap_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,15 +34,18 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         background: transparent;
         .title { height: 1; padding: 0 1; text-style: bold; width: 100%; }
         .banner { height: 1; padding: 0 1; display: none; text-style: bold reverse; width: 100%; }
-        .keys { height: 1; padding: 0 1; width: 100%; }
+        .keys { height: auto; max-height: 2; padding: 0 1; width: 100%; }
+        .foot { height: auto; max-height: 4; padding: 0 1; width: 100%; }
         .note { height: auto; padding: 0 1; width: 100%; }
         .body { height: 1fr; }
         RowsView { height: 1fr; padding: 0 1; }
         Input { border: solid $primary; background: transparent; &:focus { border: solid $accent; } }
+        &.ascii Input { border: ascii $primary; &:focus { border: ascii $accent; } }
         DataTable {
             height: 1fr;
             background: transparent;
             & > .datatable--header { background: transparent; color: $foreground; text-style: bold underline; }
+            &:ansi > .datatable--header { background: transparent; color: $foreground; text-style: bold underline; }
         }
     }
     """
@@ -81,6 +85,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Draw the rows around the body; what begins to wait shows as a banner."""
+        self.set_class(not self.front.unicode, "ascii")
         self.draw_frame()
         self.call_after_refresh(self.opened)
 
@@ -101,7 +106,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         text = f"{self._title}   {shorten(middle, room) if room > 10 else ''}".rstrip()
         text = shorten(text, width - len(right) - 1)
         self._head.update(Content(f"{text}{' ' * max(1, width - cell_width(text) - len(right))}{right}"))
-        self._keys.update(Content(shorten(self.keys, width)))
+        self._keys.update(Content("\n".join(wrap_parts(self.keys.split("   "), width))))
         waiting = len(self.front.deciding.waiting)
         self._banner.display = waiting > 0
         noun = "approval waits" if waiting == 1 else "approvals wait"

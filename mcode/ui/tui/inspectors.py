@@ -24,7 +24,7 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
     data: JsonObject = cast("JsonObject", result.data) if isinstance(result.data, dict) else {}
     match name:
         case "tools" if rows and "state" in rows[0]:
-            return TableInspector(front, TOOLS, rows, _last_line(result.text))
+            return TableInspector(front, TOOLS, rows, _totals(result.text))
         case "permissions" if "rules" in data:
             return TableInspector(
                 front, PERMISSIONS, rows_of(data["rules"]), f"Permission mode: {data['mode']}"
@@ -54,12 +54,23 @@ def _last_line(text: str) -> str:
     return text.strip().rsplit("\n", 1)[-1].strip()
 
 
+def _totals(text: str) -> str:
+    """The lines behind the table."""
+    lines = [line.strip() for line in text.strip().split("\n")]
+    first = next((at for at, line in enumerate(lines) if " in every request: " in line), len(lines))
+    return "\n".join(lines[first:])
+
+
 def _cost(row: JsonObject) -> str:
     """A cost in brackets is what loading the tool would add."""
     if row.get("state") == "BLOCKED":
         return "0"
     cost = tokens(int(row["tokens"]))
     return cost if row.get("in_request") else f"({cost})"
+
+
+def _last_used(row: JsonObject) -> str:
+    return f"turn {row['last_turn']}" if row.get("calls") else "never"
 
 
 def _day(value: Any) -> str:
@@ -80,11 +91,11 @@ TOOLS = TableSpec(
         Column("tokens", "tokens", of_row=_cost, right=True),
         Column("permission", "permission"),
         Column("calls", "calls", right=True),
-        Column("last_used", "last used"),
+        Column("last_turn", "last used", of_row=_last_used),
     ),
     subtitle="what the model can see, and what it costs",
     state="state",
-    box="search as the model would; loads nothing",
+    box="Search as the model would  (runs the real tool_search; loads nothing)",
     box_command="/tools search",
     keys={
         "enter": RowKey("details", lambda row: f"/tools why {row['name']}"),
@@ -106,7 +117,7 @@ PERMISSIONS = TableSpec(
     ),
     subtitle="rules, the strongest first",
     state="behavior",
-    box="test a call, such as Bash(git push) or Read(notes.txt)",
+    box="Test a call, such as Bash(git push) or Read(notes.txt)",
     box_command="/permissions explain",
     keys={"enter": RowKey("details", _whole)},
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import locale
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
 from textual.color import BLACK, WHITE, Color
+from textual.scrollbar import ScrollBarRender
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +36,14 @@ ASCII = Glyphs(
     folded=">", open="v", user=">", side="|", branch="|", last="`", rule="-", cross="+", bullet="-", cut="~"
 )
 """For locales and terminals that cannot show more."""
+
+
+class PlainBar(ScrollBarRender):
+    """A scroll bar of blanks and colours alone."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
+
 
 _ATTRIBUTES: Mapping[str, str] = {
     "dim": "dim",

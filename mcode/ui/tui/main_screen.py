@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from typing_extensions import override
 
 from mcode.ui.tui.inspector import InspectorScreen
+from mcode.ui.tui.look import PlainBar
+from mcode.ui.tui.setup_panel import SetupPanel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +66,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def __init__(self, front: McodeApp) -> None:
         super().__init__()
         self._front = front
+        self.setup = SetupPanel(front)
+        """Shown at a start without a key."""
 
     @property
     def _hands(self) -> Hands:
@@ -70,11 +75,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @override
     def compose(self) -> ComposeResult:
-        yield from self._front.widgets()
+        for widget in self._front.widgets():
+            yield widget
+            if widget is self._front.transcript:
+                yield self.setup
 
     def on_mount(self) -> None:
         """The first frame is about to be drawn."""
-        self._front.begin()
+        ScrollBar.renderer = ScrollBarRender if self._front.unicode else PlainBar
+        front = self._front
+        if front.around.looked_at:
+            self.setup.open(front.around.looked_at)
+            front.typed_before, front.first_message = front.typed_before or front.first_message or "", None
+        front.begin()
 
     def on_unmount(self) -> None:
         """The widgets are gone; what still happens is shown by nobody."""
@@ -120,6 +133,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_descendant_focus(self) -> None:
         """A click has moved the focus: the state of what waits follows it."""
+        self._front.activity.reviewing(reviewed=self.focused is self._front.panel)
         self._hands.focus_moved(self.focused)
 
     # keys

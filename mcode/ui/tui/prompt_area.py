@@ -76,6 +76,8 @@ class PromptArea(TextArea, inherit_bindings=False):
         self._stashed: _Stashed | None = None
         self._looking: asyncio.Task[None] | None = None
         self._title = KEYS_HINT
+        self._empty = ""
+        self._narrow = False
         self.border_title = Content(KEYS_HINT)
 
     @property
@@ -101,8 +103,13 @@ class PromptArea(TextArea, inherit_bindings=False):
 
     def on_resize(self, event: Resize) -> None:
         """A narrow prompt says less while it is empty."""
-        narrow = event.size.width < len(PLACEHOLDER) + 2
-        self.placeholder = Content(SHORT_PLACEHOLDER if narrow else PLACEHOLDER)
+        self._narrow = event.size.width < len(PLACEHOLDER) + 2
+        self.use_placeholder(self._empty)
+
+    def use_placeholder(self, text: str) -> None:
+        """Say on an empty draft how things stand; without a text, what the prompt takes."""
+        self._empty = text
+        self.placeholder = Content(text or (SHORT_PLACEHOLDER if self._narrow else PLACEHOLDER))
 
     def use_draft(self, text: str) -> None:
         """Put a text in place of the draft; a long one as a label."""

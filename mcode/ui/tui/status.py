@@ -46,6 +46,7 @@ class ActivityLine(Static):
         super().__init__(Content(""), markup=False)
         self._facts = facts
         self._waiting = 0
+        self._reviewed = False
         self._clock: Timer | None = None
 
     def waiting(self, count: int) -> None:
@@ -53,13 +54,19 @@ class ActivityLine(Static):
         self._waiting = count
         self.refresh_facts()
 
+    def reviewing(self, *, reviewed: bool) -> None:
+        """The user is at what waits, or not; there Esc goes back to the prompt."""
+        if reviewed != self._reviewed:
+            self._reviewed = reviewed
+            self.refresh_facts()
+
     def refresh_facts(self) -> None:
         """Draw what is true now; the clock runs exactly while something does."""
         text = self._facts.activity
         active = self._facts.active or bool(text)
         if active and self._waiting:
             what = "1 approval" if self._waiting == 1 else f"{self._waiting} approvals"
-            text = f"* {what} waiting: Tab to review   Esc interrupts"
+            text = f"* {what} waiting" + ("" if self._reviewed else ": Tab to review   Esc interrupts")
         if self.display != active:
             self.display = active
         if active:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from mcode.ui.tui.app import McodeApp
 
 _NOTE_ROWS = 12
+"""Lines of an answer that are shown above the rows."""
+
+_HIT_ROWS = 6
+"""The same for an answer to the box, so that the rows stay in sight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class TableInspector(InspectorScreen):
         Binding("s", "sort", id="inspector.sort", show=False),
         Binding("f", "filter", id="inspector.filter", show=False),
         Binding("c", "copy", id="inspector.copy", show=False),
+        Binding("ctrl+o", "whole", id="inspector.whole", show=False),
     ]
 
     def __init__(self, front: McodeApp, spec: TableSpec, rows: Sequence[JsonObject], foot: str = "") -> None:
@@ -88,10 +93,13 @@ class TableInspector(InspectorScreen):
         self._words = ""
         self._state = ""
         self._sort = -1
-        self._box = Input(placeholder=spec.box or "show rows with")
+        self._answer: tuple[str, str] | None = None
+        """The command that was asked last by the box, and its answer."""
+        self._box = Input(placeholder="" if spec.box else "show rows with")
+        self._box.border_title = Content(spec.box)
         self._note = Static(Content(""), markup=False, classes="note")
         self._table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=False)
-        self._foot = Static(Content(self._foot_text), markup=False, classes="note")
+        self._foot = Static(Content(self._foot_text), markup=False, classes="foot")
 
     @property
     @override
@@ -135,7 +143,7 @@ class TableInspector(InspectorScreen):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Run the box's command and show its answer above the rows."""
         if self._spec.box_command and event.value.strip():
-            self.front.work.begin(self._ask(f"{self._spec.box_command} {event.value.strip()}"))
+            self.front.work.begin(self._ask(f"{self._spec.box_command} {event.value.strip()}", boxed=True))
         else:
             self._note.display = False
             self.focus_body()
@@ -190,7 +198,12 @@ class TableInspector(InspectorScreen):
         else:
             self.front.work.begin(self._ask(command, again=does.changes))
 
-    async def _ask(self, command: str, *, again: bool = False) -> None:
+    def action_whole(self) -> None:
+        """All of what the box was answered."""
+        if self._answer is not None:
+            self.front.push_screen(TextInspector(self.front, *self._answer))
+
+    async def _ask(self, command: str, *, again: bool = False, boxed: bool = False) -> None:
         context = self.front.context()
         result = await context.registry.run(command, context)
         if again:
@@ -198,7 +211,11 @@ class TableInspector(InspectorScreen):
             self._all = fresh or self._all
             self._fill()
         lines = clean(result.text, Kind.BLOCK).split("\n")
-        if len(lines) > _NOTE_ROWS:
+        if boxed:
+            self._answer = (command, result.text)
+            if len(lines) > _HIT_ROWS:
+                lines[_HIT_ROWS:] = [f"  ({len(lines) - _HIT_ROWS} more lines: Ctrl+O shows them all)"]
+        elif len(lines) > _NOTE_ROWS:
             self.front.push_screen(TextInspector(self.front, command, result.text))
             return
         width = max(20, self.size.width - 2)

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mcode.text import cell_width, shorten
+from mcode.ui.line.wrap import wrap_words
 from mcode.ui.tui.rows import Row, Span
 
 if TYPE_CHECKING:
@@ -51,6 +52,17 @@ def break_cells(spans: Iterable[Span], width: int) -> list[Row]:
             current, room = [], width
     if current or not rows:
         rows.append(Row(tuple(current), 0, "" if rows else None))
+    return rows
+
+
+def wrap_parts(parts: Iterable[str], width: int) -> list[str]:
+    """Rows of parts with blanks between them; a part is broken only where it is wider than a row."""
+    rows: list[str] = []
+    for part in parts:
+        if rows and cell_width(rows[-1]) + cell_width(part) + 3 <= width:
+            rows[-1] += f"   {part}"
+        else:
+            rows += wrap_words(part, width, 2)
     return rows
 
 

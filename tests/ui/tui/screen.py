@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from textual.events import Key
@@ -134,22 +134,37 @@ async def screen(
     source: str = "startup",
     reference: str | None = None,
     first_message: str | None = None,
+    theme: str | None = None,
+    project: str = "project",
+    around: dict[str, Any] | None = None,
+    before: Callable[[McodeApp, Stage], None] = lambda app, stage: None,
 ) -> AsyncGenerator[Driven]:
-    """A session with a scripted model, and the screen on it."""
+    """A session with a scripted model, and the screen on it.
+
+    `around` changes what commands know beside the session; `before` is called before the screen runs.
+    """
     async with stage(
-        directory, script or {"turns": []}, settings=settings, source=source, reference=reference, start=False
+        directory,
+        script or {"turns": []},
+        settings=settings,
+        source=source,
+        reference=reference,
+        start=False,
+        project=project,
     ) as opened:
         bench = opened.bench
         app = McodeApp(
             opened.agent,
-            around=bench.surroundings(),
+            around=replace(bench.surroundings(), **(around or {})),
             registry=standard_registry(),
             open_agent=bench.open_agent,
             manners=manners or Look(idle=IDLE, arm=ARM),
             environment={"LANG": "C.UTF-8", **(environment or {})},
             source=source,
             first_message=first_message,
+            theme=theme,
         )
+        before(app, opened)
         try:
             async with app.run_test(size=size) as pilot:
                 driven = Driven(app, pilot, opened)
