@@ -1,7 +1,7 @@
 """Which definitions the user's permissions were given for: a server that changes a tool does not inherit them.
 
 What a server offers when it is first seen is pinned as a whole; what it changes or adds later is pinned when the
-user lets a call of it run.
+user lets a call of it run, or makes a rule while it is there. A rule pins once: at the next start it is known.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ class Pins:
     """Digest by whole name; None where the server was never seen."""
     _before: dict[str, JsonObject] = field(default_factory=dict[str, "JsonObject"])
     """What a changed tool said of itself when it was pinned."""
+    _rules: set[str] = field(default_factory=set[str])
+    """Rules that have pinned what they were made for."""
     _read: bool = False
 
     def see(self, definitions: Iterable[Definition], earlier: dict[str, Definition]) -> None:
@@ -93,6 +95,20 @@ class Pins:
                 changed = True
         return changed
 
+    def permit(self, rule: str, definitions: Iterable[Definition], *, anew: bool = False) -> bool:
+        """Pin what a rule covers as it is when the rule is first seen; returns whether that has to be saved.
+
+        `anew`: the user has made the rule just now, so it speaks of what is there, whether or not it is known.
+        """
+        self._load()
+        known = rule in self._rules
+        self._rules.add(rule)
+        if known and not anew:
+            return False
+        # Of a server that was never seen, everything is pinned as soon as it is.
+        pinned = self._digests is not None and self.accept(definitions)
+        return pinned or not known
+
     def save(self) -> None:
         """Write the file; where that cannot be, the user is asked again the next time."""
         self._save()
@@ -103,6 +119,8 @@ class Pins:
         self._read = True
         with contextlib.suppress(OSError, ValueError):
             kept = json.loads(self.path.read_bytes())
+            if is_object(kept) and isinstance(kept.get("rules"), list):
+                self._rules = {str(rule) for rule in kept["rules"]}
             if is_object(kept) and is_object(kept.get("tools")):
                 self._digests = {str(name): str(digest) for name, digest in kept["tools"].items()}
                 before = kept.get("before")
@@ -113,7 +131,12 @@ class Pins:
                 }
 
     def _save(self) -> None:
-        content = {"version": 1, "tools": self._digests or {}, "before": self._before}
+        content: JsonObject = {
+            "version": 1,
+            "tools": self._digests,
+            "before": self._before,
+            "rules": sorted(self._rules),
+        }
         with contextlib.suppress(StorageError, ValueError):
             private_directory(self.path.parent)
             replace_file(self.path, jsontext.dump(content).encode(errors="replace"))

@@ -20,7 +20,7 @@ from mcode.mcp.server import Server
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from mcode.catalog.servers import ServerStatus
@@ -222,6 +222,17 @@ class Servers:
         """The user has let a call of these run: permissions may cover them as they are now."""
         server = self._servers.get(name)
         if server is not None and server.pins.accept(definitions):
+            await asyncio.to_thread(server.pins.save)
+
+    async def permit(
+        self, name: str, rules: Mapping[str, Sequence[Definition]], *, anew: bool = False
+    ) -> None:
+        """Rules of the user's, each with what it covers: they hold for that as it is now, see `Pins.permit`."""
+        server = self._servers.get(name)
+        if server is None:
+            return
+        changed = [server.pins.permit(rule, covered, anew=anew) for rule, covered in rules.items()]
+        if any(changed):
             await asyncio.to_thread(server.pins.save)
 
     async def close(self) -> None:

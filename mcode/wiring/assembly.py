@@ -103,7 +103,7 @@ class Assembly:
         self._catalog = Catalog(self._make_tools())
         self._catalogue = SessionCatalogue(bench, self._conversation, self._catalog, self._policy)
         self._opening += self._catalogue.notices
-        self._servers = SessionServers.join(bench, self._catalog, self._events)
+        self._servers = SessionServers.join(bench, self._catalog, self._events, self._policy)
         self._catalogue.join_servers(bench.pool)
         self._hooks = self._make_hooks()
         self._opening += [Notice(text, "warning") for text in self._hooks.problems]
@@ -164,7 +164,8 @@ class Assembly:
 
     def _make_pipeline(self) -> Pipeline:
         bench = self._bench
-        keeper = RuleKeeper(self._policy, bench.places, bench.start, self._events)
+        made = self._servers.rules.made
+        keeper = RuleKeeper(self._policy, bench.places, bench.start, self._events, made)
         gate = Gate(self._catalogue.shelf, self._policy, self._workspace, SchemaValidator())
         recorder = Recorder(self._conversation, self._verdicts, self._events)
         permission = Permission(
@@ -324,7 +325,7 @@ class Assembly:
     async def _shut_down(self) -> None:
         self._watch.close()
         await self._bench.server_trust.end()
-        self._servers.close()
+        await self._servers.close()
         self._catalogue.close()
         await self._jobs.close()
         await self._programs.close()

@@ -14,6 +14,7 @@ from mcode.permissions.decide import Behavior
 from mcode.permissions.updates import RulesUpdate, apply_updates, read_updates
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from mcode.call import Call
@@ -31,6 +32,8 @@ class RuleKeeper:
     places: Places
     start: Path
     events: EventBus
+    made: Callable[[Sequence[str]], Awaitable[None]]
+    """Told of rules that are in force from now on, beyond one program."""
     _of_programs: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Rules that hold until a program ends, by its id."""
 
@@ -45,11 +48,13 @@ class RuleKeeper:
         if proposal.destination == "session":
             for rule in proposal.rules:
                 self.policy.grant(rule)
+            await self.made(proposal.rules)
             return
         path = local_settings_file(self.start)
         for rule in proposal.rules:
             self.policy.grant(rule, kept_in=path)
             await self._write(path, "allow", rule)
+        await self.made(proposal.rules)
 
     def _keep_for_program(self, rule: str, program: str) -> None:
         """Only a program's calls run while it does, so a rule of the session that goes with it is the program's."""
@@ -78,6 +83,7 @@ class RuleKeeper:
                 if path is not None:
                     for rule in update.rules:
                         await self._write(path, str(update.behavior), rule)
+                await self.made(update.rules)
 
     def _file_of(self, destination: str) -> Path | None:
         """The settings file that a destination names; None for the session, and for files that the team shares."""

@@ -13,6 +13,7 @@ from mcode.mcp.servers import Servers
 from mcode.pipeline.validate import shape_fault
 from mcode.tool import Tool
 from mcode.wiring.remote_servers import RemoteServers
+from mcode.wiring.server_rules import ServerRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mcode.events import Event, EventBus
     from mcode.jsontext import JsonObject
     from mcode.mcp.definitions import Definition
+    from mcode.permissions.decide import Policy
     from mcode.pipeline.run import Pipeline
     from mcode.tool import ToolResult, ToolServices
     from mcode.wiring.workbench import Workbench
@@ -66,6 +68,7 @@ class SessionServers:
     catalog: Catalog
     events: EventBus
     interactive: bool
+    rules: ServerRules
     output_limit: int = Tool.output_limit
     pipeline: Pipeline | None = None
     """Knows which calls the user has seen; set as soon as it is made."""
@@ -75,11 +78,12 @@ class SessionServers:
     _ends: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
 
     @classmethod
-    def join(cls, bench: Workbench, catalog: Catalog, events: EventBus) -> SessionServers:
+    def join(cls, bench: Workbench, catalog: Catalog, events: EventBus, policy: Policy) -> SessionServers:
         """Put the tools that are known into the catalogue, and keep them there as they change."""
         asked = bench.environment.get(TOKENS_VARIABLE, "")
         limit = int(asked) * 4 if asked.isdecimal() else Tool.output_limit
-        session = cls(bench.pool, catalog, events, bench.interactive, limit)
+        rules = ServerRules(bench.pool, policy)
+        session = cls(bench.pool, catalog, events, bench.interactive, rules, limit)
         bench.pool.show = lambda text: events.emit(Notice(text))
         for status in bench.pool.statuses():
             if status.tools:
@@ -93,6 +97,7 @@ class SessionServers:
     def refresh(self, name: str) -> None:
         """Give the catalogue the tools of one server as they are now."""
         self.catalog.replace_server(name, self.servers.tools(name, self, self.output_limit))
+        self.rules.meet(name)
 
     def start(self) -> None:
         """Have servers that nothing is known of connected soon, and at once those that are always loaded."""
@@ -121,10 +126,11 @@ class SessionServers:
         if any(status.always_load and status.state == "connecting" for status in self.servers.statuses()):
             await self.servers.hold(HOLD)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Leave the servers to the next session."""
         while self._ends:
             self._ends.pop()()
+        await self.rules.close()
 
     def objection(self, server: str, definition: Definition) -> str | None:
         return self.servers.objection(server, definition)

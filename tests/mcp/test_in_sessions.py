@@ -85,6 +85,61 @@ async def test_without_anybody_to_ask_a_changed_tool_is_denied_and_dont_ask_says
         assert "newcomer is new at the MCP server h" in opened.result().text
 
 
+async def test_m_06_a_rule_covers_what_is_there_when_it_is_first_seen_and_nothing_later(
+    tmp_path: Path,
+) -> None:
+    state = tmp_path / "state.txt"
+    configure(tmp_path, h={"args": ["changing", str(state)]})
+    calls = turns([use("mcp__h__echo", "a", text="one"), use("mcp__h__newcomer", "b")], "ok")
+    async with stage(tmp_path, turns("hello")) as opened:
+        await opened.bench.pool.settle(20)
+        state.write_text("new")
+        await opened.bench.pool.reconnect("h")
+    settings = {"permissions": {"allow": ["mcp__h__*"]}}
+    async with stage(tmp_path, calls, settings=settings) as opened:
+        await opened.say("go")
+        assert [outcome.text for outcome in opened.outcomes] == ["one", "new here"]
+        assert not opened.of(ApprovalRequested)
+        state.write_text("Changed again. new")
+        await opened.bench.pool.reconnect("h")
+    async with stage(tmp_path, calls, settings=settings) as opened:
+        await opened.say("go")
+        assert "has changed what echo is" in opened.outcomes[0].text
+        assert opened.outcomes[1].text == "new here"
+
+
+async def test_m_06_dont_ask_again_for_a_whole_server_covers_what_it_has_at_that_moment(
+    tmp_path: Path,
+) -> None:
+    state = tmp_path / "state.txt"
+    configure(tmp_path, h={"args": ["changing", str(state)]})
+    async with stage(tmp_path, turns("hello")) as opened:
+        await opened.bench.pool.settle(20)
+    update = {
+        "type": "addRules",
+        "rules": [{"toolName": "mcp__h"}],
+        "behavior": "allow",
+        "destination": "userSettings",
+    }
+    decision = {"behavior": "allow", "updatedPermissions": [update]}
+    said = json.dumps({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}})
+    hook = {"type": "command", "command": f"echo '{said}'"}
+    settings = {"hooks": {"PermissionRequest": [{"matcher": "mcp__h__echo", "hooks": [hook]}]}}
+    state.write_text("new")
+    calls = turns(use("mcp__h__echo", "a", text="one"), use("mcp__h__newcomer", "b"), "ok")
+    async with stage(tmp_path, calls, settings=settings) as opened:
+        await opened.bench.pool.reconnect("h")
+        await opened.say("go")
+        assert [outcome.text for outcome in opened.outcomes] == ["one", "new here"]
+        state.write_text("It changed. new")
+        await opened.bench.pool.reconnect("h")
+        assert "mcp__h" in opened.bench.places.settings_file.read_text()
+    kept = {"permissions": {"allow": ["mcp__h"]}}
+    async with stage(tmp_path, turns(use("mcp__h__echo", "c", text="two"), "ok"), settings=kept) as opened:
+        await opened.say("go")
+        assert "has changed what echo is" in opened.result().text
+
+
 async def test_a_failed_server_is_told_before_anybody_is_asked(tmp_path: Path) -> None:
     configure(tmp_path, h={"args": ["none"]})
     async with stage(tmp_path, turns("hello")) as opened:
