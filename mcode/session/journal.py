@@ -21,6 +21,7 @@ from mcode.session.records import Reading, Record, describe, encode, read
 from mcode.session.side_values import SideValues
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Self
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 LINE_LIMIT = 8 * 1024 * 1024
 """Bytes of a line; a larger record's body goes to a side file."""
+
+REMEMBERED = 4 * 1024 * 1024
+"""Bytes of a session file up to which its records stay in memory too."""
 
 _LOCK_PATIENCE = 0.2
 """Seconds to wait for a lock that another only looks at."""
@@ -52,8 +56,9 @@ class Journal:
     def __init__(self, path: Path, reading: Reading, notices: list[str]) -> None:
         """For `open` and `open_read_only`, which are the ways to make one."""
         self.path = path
-        self.records = reading.records
-        """Everything that could be read, in order; grows with `append`."""
+        self._records: list[Record] | None = reading.records
+        """None where they are more than is worth the memory; the file has them."""
+        self._last = reading.records[-1].sequence if reading.records else 0
         self._notices = notices
         self._sequence = reading.last_sequence
         self._clock = reading.last_clock
@@ -105,6 +110,14 @@ class Journal:
         return cls(path, reading, describe(reading, path.name))
 
     @property
+    def records(self) -> Sequence[Record]:
+        """Everything that could be read, in order, and all that was appended since.
+
+        A long session is read from its file again: not for what happens at every call. Raises StorageError.
+        """
+        return read_records(self.path).records if self._records is None else self._records
+
+    @property
     def notices(self) -> tuple[str, ...]:
         """What was found and repaired when the file was opened."""
         return tuple(self._notices)
@@ -141,7 +154,11 @@ class Journal:
                 os.utime(self._descriptor, ns=(clock * 1000, clock * 1000))
         self._sequence, self._clock = record.sequence, clock
         self._written += 1
-        self.records.append(record)
+        self._last = record.sequence
+        if self._records is not None:
+            self._records.append(record)
+            if self._size > REMEMBERED:
+                self._records = None
         return record
 
     def told(self, record: Record, body: JsonObject) -> JsonObject:
@@ -186,7 +203,7 @@ class Journal:
                 self._lock.release()
 
     def _previous(self) -> int:
-        return self.records[-1].sequence if self.records else 0
+        return self._last
 
     def _write(self, descriptor: int, line: bytes) -> None:
         try:

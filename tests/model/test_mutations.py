@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcode import jsontext
 from tests.model.conftest import assemble, call, stream_of, words
+from tools.fuzz_streams import is_proper, mutated
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
@@ -22,92 +22,6 @@ SOUND = stream_of(
     call(command="ls"),
     call("Read", "toolu_2", file_path="/x"),
 )
-
-PARTS = ("content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop")
-
-
-def is_proper(events: list[JsonObject]) -> bool:
-    """An independent, strict reading of the protocol: may calls of this stream run?"""
-    state, opened, closed, reason = "before", set[int](), set[int](), None
-    for event in events:
-        kind, index = event.get("type"), event.get("index")
-        if kind == "message_start" and state == "before":
-            state = "in"
-        elif kind in ("message_start", "error") or (state == "before" and kind in PARTS):
-            return False
-        elif kind == "content_block_start":
-            if not isinstance(index, int) or index in opened or reason is not None:
-                return False
-            opened.add(index)
-        elif kind == "content_block_delta":
-            if index not in opened or not isinstance(event.get("delta"), dict) or reason is not None:
-                return False
-        elif kind == "content_block_stop":
-            if index not in opened and index not in closed:
-                return False
-            opened.discard(index)
-            closed.add(index)
-        elif kind == "message_delta":
-            given_reason = event.get("delta", {}).get("stop_reason")
-            reason = reason if given_reason is None else given_reason
-        elif kind == "message_stop":
-            return not opened and reason == "tool_use"
-    return False
-
-
-ODD: tuple[Any, ...] = (
-    None,
-    0,
-    1,
-    "",
-    [],
-    [1],
-    {},
-    {"a": 1},
-    "x" * 300,
-    '{"',
-    "end_turn",
-    float("nan"),
-    "\ud800",
-)
-ODD_INDEXES: tuple[Any, ...] = (0, 1, 2, 7, -1, None, "0", True, 1.5, [], {})
-
-
-def mutated(events: list[JsonObject], chance: random.Random) -> list[JsonObject]:
-    """The stream with a few things done to it that networks, proxies and bugs do."""
-    events = copy.deepcopy(events)
-    for _ in range(chance.randint(1, 4)):
-        if not events:
-            break
-        at = chance.randrange(len(events))
-        event = events[at]
-        other = chance.randrange(len(events))
-        match chance.randrange(9):
-            case 0:
-                del events[at]
-            case 1:
-                events.insert(at, copy.deepcopy(events[other]))
-            case 2:
-                del events[at:]
-            case 3:
-                events[at], events[other] = events[other], events[at]
-            case 4:
-                event["index"] = chance.choice(ODD_INDEXES)
-            case 5:
-                event[chance.choice(list(event) or ["type"])] = copy.deepcopy(chance.choice(ODD))
-            case 6:
-                inner: JsonObject = (
-                    event.get("delta") or event.get("content_block") or event.get("message") or {}
-                )
-                if isinstance(inner, dict) and inner:  # pyright: ignore[reportUnnecessaryIsInstance] -- mutated
-                    inner[chance.choice(list(inner))] = copy.deepcopy(chance.choice(ODD))
-            case 7:
-                kind = chance.choice(["error", "new", "ping", None, 3])
-                events.insert(at, {"type": kind, "error": {"type": "x"}})
-            case _:
-                event.pop(chance.choice(list(event) or ["type"]), None)
-    return events
-
 
 def check_invariants(events: list[JsonObject], got: AssembledMessage) -> None:
     assert got.complete is (got.problem == "")

@@ -366,3 +366,19 @@ def test_small_records_are_appended_quickly(path: Path, masker: Masker) -> None:
     # About 0.08 ms each here; the bound only catches a mistake in kind.
     assert (time.process_time() - began) / 500 < 0.005
     journal.close()
+
+
+def test_l_04_a_long_session_is_not_kept_in_memory_and_is_read_from_its_file(
+    path: Path, masker: Masker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "REMEMBERED", 2_000)
+    journal = Journal.open(path, masker)
+    live = [journal.append("user", {"turn": turn, "text": "x" * 100}) for turn in range(30)]
+    assert not any(record is live[0] for record in journal.records), "they come from the file"
+    assert list(journal.records) == live
+    assert live[-1].sequence == 30
+    journal.close()
+    again = Journal.open(path, masker)
+    assert again.append("user", {"turn": 31}).sequence == 31
+    assert [record.sequence for record in again.records] == list(range(1, 32))
+    again.close()
