@@ -88,7 +88,8 @@ def parse(arguments: list[str]) -> Options:
         print=given.print,
         plain=given.plain or os.environ.get("MCODE_PLAIN") == "1",
         no_decoration=given.no_decoration,
-        demo=given.demo,
+        demo=given.demo or given.tour,
+        tour=given.tour,
         output_format=given.output_format,
         input_format=given.input_format,
         partial_messages=given.include_partial_messages,
@@ -112,6 +113,7 @@ def parse(arguments: list[str]) -> Options:
         fork=given.fork_session,
         session_id=given.session_id,
         debug=given.debug,
+        agents=given.agents,
     )
 
 
@@ -130,6 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--plain", action="store_true", help="line by line in the terminal's own scrollback")
     add("--no-decoration", action="store_true", help="plain lines with a word in front, for screen readers")
     add("--demo", action="store_true", help="the offline guide: a script, no model, nothing is sent")
+    add("--tour", action="store_true", help="the guide's demo plays by itself, also with -p")
     add(
         "--reset-terminal",
         action="store_true",
@@ -170,6 +173,7 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
     add("--model", metavar="NAME", help="the model to ask")
     add("--base-url", metavar="URL", help="any endpoint of the Messages protocol")
     add("--system-prompt", metavar="TEXT", help="replaces mcode's own system prompt")
+    add("--agents", metavar="JSON", help="kinds of sub-agents, by name, for this run")
     add("--append-system-prompt", metavar="TEXT", default="", help="stands behind the system prompt")
 
 

@@ -14,6 +14,7 @@ from mcode.errors import McodeError, UsageError
 from mcode.logs import open_log
 from mcode.streams import speak_utf8, write
 from mcode.text import Kind, clean
+from mcode.wiring.demo import TOUR, make_known, with_demo
 from mcode.wiring.opening import Opening, open_session, which_session
 from mcode.wiring.workbench import prepare
 
@@ -71,7 +72,9 @@ async def _headless(options: Options) -> int:
     if not options.demo:
         _preload(_load_sdk)
     output = _Output(options.output_format)
+    options = with_demo(options)
     bench = await prepare(options, interactive=False)
+    make_known(bench)
     output.mask = bench.masker.mask
     with open_log(bench.places.logs, bench.masker, detailed=options.debug):
         opening = await which_session(options, bench, None) or Opening("startup")
@@ -111,7 +114,9 @@ async def _interactive(options: Options, typed: str = "") -> int:
     from mcode.ui.line.look import look_for
     from mcode.ui.line.trusting import FolderAsker
 
+    options = with_demo(options)
     bench = await prepare(options, interactive=True, question=FolderAsker())
+    make_known(bench)
     with open_log(bench.places.logs, bench.masker, detailed=options.debug):
         look = look_for(bench.settings.own.ui, bench.environment, decoration=not options.no_decoration)
         chooser = ListChooser()
@@ -245,6 +250,10 @@ async def _prompts(options: Options, output: _Output) -> AsyncIterator[str]:
     """The messages of a headless run: the one on the command line with standard input behind it, or JSON lines."""
     from mcode.ui.stream_input import PATIENCE, read_messages, read_text
 
+    if options.tour:
+        for line in TOUR:
+            yield line
+        return
     if options.input_format == "stream-json":
         async for text in read_messages(STDIN):
             yield text

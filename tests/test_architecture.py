@@ -17,7 +17,7 @@ PACKAGE = Path(mcode.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 ROWS = (
-    ("jsontext", "errors"),
+    ("jsontext", "errors", "demo"),
     ("call", "tool", "events", "text", "masking", "files", "process", "logs", "streams"),
     ("model", "config"),
     ("catalog", "session"),

@@ -49,11 +49,11 @@ async def _context(context: CommandContext, arguments: Arguments) -> CommandResu
     words = arguments.at_most(1, _USAGE)
     if words == ("view",):
         return _view(context)
-    if words:
-        raise UsageError(f"/context has no `{words[0]}`; nothing was done. Usage: {_USAGE}")
     if words == ("session",):
         whole = await asyncio.to_thread(ledger_of, context.agent)
         return CommandResult(report_text(whole), whole)
+    if words:
+        raise UsageError(f"/context has no `{words[0]}`; nothing was done. Usage: {_USAGE}")
     ledger = context.agent.ledger
     programs = await asyncio.to_thread(read_audits, context.agent.session.directory)
     kept_out = sum(program.kept_out for program in programs)

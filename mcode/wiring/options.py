@@ -16,6 +16,8 @@ class Options:
     plain: bool = False
     no_decoration: bool = False
     demo: bool = False
+    tour: bool = False
+    """The demo plays by itself."""
     output_format: str = "text"
     """`text`, `json` or `stream-json`."""
     input_format: str = "text"
@@ -49,3 +51,5 @@ class Options:
     fork: bool = False
     session_id: str | None = None
     debug: bool = False
+    agents: str | None = None
+    """JSON text that defines kinds of sub-agents."""

@@ -150,7 +150,8 @@ def test_programs_that_did_not_pay_are_named() -> None:
             "code": "return 1;",
             "calls": 20,
         }
-        return ProgramFacts(**{**usual, "steps": 3, "bytes_in": 90_000, "chars_out": 400, **changes})
+        given: dict[str, Any] = {**usual, "steps": 3, "bytes_in": 90_000, "chars_out": 400, **changes}
+        return ProgramFacts(**given)
 
     good, all_of_it, failed, idle = work_out(
         book,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mcode.model.guide import scratch, words
+from mcode.model.guide import demo, scratch, words
 from mcode.model.guide.flow import GO_ON, Flow, listed, plural
 from mcode.model.guide.history import own_scratch, step_reached
 from mcode.model.guide.reading import (
@@ -176,6 +176,10 @@ ANY_LENGTH: tuple[tuple[re.Pattern[str], Answer], ...] = (
 
 INTENTS = (
     *ANY_LENGTH,
+    (_phrases(r"\A\W*(play|run|show( me)?|start)?\W*(the |a )?demo\W*\Z"), demo.play),
+    (_phrases(r"\baudit\b.{0,20}\bprogram\b|\bprogram\b.{0,20}\baudit\b"), demo.show_program),
+    (_phrases(r"\baudit\b"), demo.show_direct),
+    (_phrases(r"\btool search\b|\bdeferr(al|ed)\b|\bfind (a|the right) tool\b"), demo.show_search),
     (_phrases(r"\b(todo|fixme)s?\b"), _todos),
     (
         _phrases(

@@ -23,6 +23,8 @@ MENU = f"""\
 I can do these, and nothing else:
 
 {ON_TOUR}
+- `play the demo` (where mcode was started with --demo): tool search, and one audit by direct calls and by a program, \
+all measured; or a part of it: `tool search`, `audit by calls`, `audit by program`
 - `find the TODOs`: search the files here
 - `how many lines per language`: count, and say how it was counted
 - `show me an edit`: change one line of a scratch file, with your approval

@@ -104,6 +104,12 @@ class RequestView:
         before = self.messages[: len(self.messages) if at is None else at]
         return tuple(words for message in reversed(before) for words in reversed(_texts(message)))
 
+    def texts_of_turn(self) -> tuple[str, ...]:
+        """All texts of the model since the user's last one, oldest first."""
+        at = self._last_typed
+        after = self.messages[len(self.messages) if at is None else at + 1 :]
+        return tuple(words for each in after if each.get("role") == "assistant" for words in _texts(each))
+
     @cached_property
     def _last_assistant(self) -> int:
         return self._last(lambda message: message.get("role") == "assistant", -1)
