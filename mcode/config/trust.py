@@ -133,6 +133,11 @@ class TrustStore:
         """Remember that the user refused all of these, in one step; returns and raises as `approve`."""
         return self._keep(items, REFUSED)
 
+    def kinds(self, folder: Path) -> frozenset[str]:
+        """The kinds of a folder's items that there are answers about."""
+        now = {kind for owner, kind, _ in self._session if owner == folder}
+        return frozenset(_items(self._read(), folder)) | now
+
     def forget(self, folder: Path, kind: str) -> int:
         """Forget the answers about a folder's items of one kind; returns how many. Raises StorageError."""
         held = set(as_object(_items(self._read(), folder).get(kind)) or {})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from mcode.config.load import load_settings
 from mcode.config.memory import load_memory
-from mcode.config.trust import MCP_SERVER, TrustStore
+from mcode.config.trust import TrustStore
 from mcode.errors import StorageError
 from mcode.masking import Masker
 from mcode.mcp.scopes import Wanted, gather, trust_item
@@ -113,9 +113,11 @@ def waiting_items(
 
 
 def instructions(places: Places, start: Path, settings: Settings) -> list[Path]:
-    """The folder's own instruction files, which the model reads whether or not it is trusted."""
+    """The folder's own files of words for the model, which it reads whether or not the folder is trusted."""
     files = load_memory(places, start, settings.claude_md_excludes).files
-    return [file.path for file in files if file.scope in ("project", "local")]
+    hints = start / ".mcode" / "tools.json"
+    read = [file.path for file in files if file.scope in ("project", "local")]
+    return [*read, hints] if hints.is_file() else read
 
 
 def answer_all(trust: TrustStore, items: Sequence[Item], answer: str) -> str:
@@ -179,14 +181,15 @@ class FolderTrust:
         bench = self.bench
         folders = {item.folder for item in (*bench.settings.granted, *bench.settings.withheld)}
         folders |= {path.parent for path in project_files(bench.start)}
-        kinds = {item.kind for item in (*bench.settings.granted, *bench.settings.withheld)} | {MCP_SERVER}
         try:
-            counts = [bench.trust.forget(folder, kind) for folder in folders for kind in kinds]
+            count = sum(
+                bench.trust.forget(folder, kind) for folder in folders for kind in bench.trust.kinds(folder)
+            )
         except StorageError as error:
             return f"The answers could not be forgotten, nothing was changed: {error}"
         await asyncio.to_thread(bench.read_settings_again)
         return (
-            f"Forgotten: {sum(counts)} answers about this folder. What was trusted stays in force in this session; "
+            f"Forgotten: {count} answers about this folder. What was trusted stays in force in this session; "
             "sessions opened from now on begin without it, and servers that run end with mcode."
         )
 

@@ -65,7 +65,8 @@ def _item_lines(item: Item, trust: TrustStore) -> Iterator[str]:
     if item.kind in (RULE, VARIABLE, VALUE):
         yield f"  {_short(item, facts)}   in {item.facts.get('file', item.folder)}{mark}"
     else:
-        yield f"  {clean(item.key, Kind.DECISION)}{mark}"
+        name = f"in {item.facts['file']}" if item.kind == HOOK else clean(item.key, Kind.DECISION)
+        yield f"  {name}{mark}"
         yield from (f"      {label}: {text}" for label, text in facts.items())
     if changes:
         yield "      It is not as it was when you answered the last time:"

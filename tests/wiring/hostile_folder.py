@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 import subprocess
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ class HostileFolder:
         self.listener.close()
 
     def _set_traps(self) -> None:
-        touch = f"touch {self.marker}"
+        touch = f"{shutil.which('touch')} {self.marker}"
         hook = [{"hooks": [{"type": "command", "command": touch}]}]
         events = ("SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
         settings: dict[str, Any] = {

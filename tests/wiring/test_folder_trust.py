@@ -10,11 +10,13 @@ import pytest
 
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
+from mcode.config.trust import Item, TrustStore
 from mcode.wiring.folder_trust import Folder
 from mcode.wiring.options import Options
 from tests.config.conftest import World, texts, world
 from tests.e2e.binary import Machine
 from tests.e2e.terminal import BinaryTerminal
+from tests.forks import exit_code, in_child
 from tests.stage import Stage, stage, turns, use
 
 if TYPE_CHECKING:
@@ -72,7 +74,9 @@ async def test_w_02_the_page_lists_exactly_what_would_count(world: World) -> Non
     settings, (page,) = await open_folder(world, "")
     for line in (
         f"mcode was started in {world.project}, and this folder is not trusted.",
-        "  .mcode/settings.json: PreToolUse Bash 1",
+        "  in .mcode/settings.json",
+        "      at: PreToolUse",
+        "      for: Bash",
         "      runs: ./guard.sh",
         "      with: bash",
         "      at most: 5 s",
@@ -211,6 +215,19 @@ async def test_w_03_answers_that_cannot_be_read_trust_nothing(world: World) -> N
     assert settings.hooks == ()
 
 
+def test_w_03_j_06_twenty_processes_answer_at_once_and_no_answer_is_lost(world: World) -> None:
+    def items(number: int) -> list[Item]:
+        return [Item("hook", f"{number}-{each}", "d", world.project) for each in range(3)]
+
+    children = [
+        in_child(lambda number=number: TrustStore(world.places).approve_all(items(number)))
+        for number in range(20)
+    ]
+    assert [exit_code(child) for child in children] == [0] * 20
+    trust = TrustStore(world.places)
+    assert all(trust.is_approved(item) for number in range(20) for item in items(number))
+
+
 async def test_w_03_a_repository_does_not_approve_its_own_servers(world: World) -> None:
     approvals = {"enableAllProjectMcpServers": True, "enabledMcpjsonServers": ["a"]}
     world.write(PROJECT, {**SETTINGS, **approvals})
@@ -303,6 +320,8 @@ def test_w_02_in_a_terminal_only_the_word_trust_says_yes(tmp_path: Path) -> None
         terminal.wait_for("Trust this folder?", count=2)
         terminal.say("trust")
         terminal.wait_for_row("\u203a")
+        while not (tmp_path / "RAN").exists():
+            assert terminal.pump(0.05)
         terminal.say("/quit")
         assert terminal.wait_for_end() == 0
     assert (tmp_path / "RAN").exists()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 
 from mcode.streams import write
 from mcode.text import Kind, clean
+from mcode.ui.line.wrap import wrap_words
 
 WORDS = ("trust", "never")
 
@@ -28,7 +30,7 @@ class FolderAsker:
         """`trust`, `never`, or empty text for everything else: an empty line, Ctrl+C, the end of the input."""
         from prompt_toolkit import PromptSession
 
-        write(sys.stdout, f"{clean(page, Kind.BLOCK)}\n\n{HINT}\n")
+        _show(f"{page}\n\n{HINT}")
         session: PromptSession[str] = PromptSession()
         for _ in range(TRIES):
             try:
@@ -38,5 +40,14 @@ class FolderAsker:
             word = text.strip().lower()
             if not word or word in WORDS:
                 return word
-            write(sys.stdout, f"{HINT}\n")
+            _show(HINT)
         return ""
+
+
+def _show(text: str) -> None:
+    """Print text with its lines broken at words; nothing is cut, and what goes on in a further row stands deeper."""
+    width = max(shutil.get_terminal_size().columns - 1, 20)
+    for line in clean(text, Kind.BLOCK).split("\n"):
+        indent = len(line) - len(line.lstrip(" "))
+        rows = wrap_words(line, width, indent + 4 if indent else 0)
+        write(sys.stdout, "".join(f"{row}\n" for row in rows or [""]))
