@@ -30,6 +30,17 @@ AFTERWARDS = (
 )
 
 
+COUNTED = {HOOK: "hook", RULE: "allow rule", VARIABLE: "variable", VALUE: "other setting"}
+"""What items are called where they are only counted."""
+
+
+def untrusted_summary(items: Sequence[Item]) -> str:
+    """What does not count, for a line on the screen; /trust has all of it."""
+    counts = [(sum(item.kind == kind for item in items), name) for kind, name in COUNTED.items()]
+    named = ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in counts if count)
+    return f"This folder is not trusted, so this of its files does not count: {named}. Its deny and ask rules count."
+
+
 def masked(item: Item, mask: Callable[[str], str]) -> Item:
     """The item with its facts as people may see and keep them: no secret, hidden characters visible."""
     return replace(

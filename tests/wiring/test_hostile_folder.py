@@ -51,7 +51,7 @@ def test_w_01_in_a_terminal_it_is_opened_looked_at_and_closed(folder: HostileFol
         terminal.wait_for("Trust this folder?")
         terminal.say("yes please 1 2 y")
         terminal.say("")
-        terminal.wait_for("is not trusted, so these of its settings do not count")
+        terminal.wait_for("This folder is not trusted, so this of its files does not count: 32 hooks")
         for command in ("/status", "/mcp", "/hooks", "/permissions", "/memory", "/trust"):
             terminal.say(command)
             terminal.pump(0.3)
