@@ -26,6 +26,7 @@ from mcode.wiring.folder_trust import Folder, FolderTrust, unanswered
 from mcode.wiring.policy import check_mode
 from mcode.wiring.server_trust import ServerTrust, find_servers
 from mcode.wiring.servers import open_servers
+from mcode.wiring.trust_page import untrusted_summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,7 +104,10 @@ class Workbench:
             self.masker.learn(secret_values(entry))
 
     def _untrusted(self) -> str:
-        return self.settings.untrusted if unanswered(self.trust, self.settings) else ""
+        waiting = unanswered(self.trust, self.settings)
+        if not waiting:
+            return ""
+        return untrusted_summary(waiting) if self.interactive else self.settings.untrusted
 
     async def open_agent(self, source: str, reference: str | None = None) -> Agent:
         """Open a session: `startup` or `clear` a new one, `resume` or `fork` an earlier one by id or name.
