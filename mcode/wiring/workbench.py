@@ -17,7 +17,6 @@ from mcode.errors import UsageError
 from mcode.events import Notice
 from mcode.masking import Masker
 from mcode.mcp.server_facts import secret_values
-from mcode.mcp.server_facts import secret_values
 from mcode.session.listing import is_interactive
 from mcode.session.store import SessionStore
 from mcode.wiring.assembly import Assembly
@@ -79,7 +78,6 @@ class Workbench:
         self.trust = self.folder.trust
         self.servers = find_servers(self)
         self._learn_secrets()
-        self._learn_secrets()
         self.server_trust = ServerTrust(self.trust, self.masker, list(self.servers.asking), asked=self.asked)
         self.server_trust.untrusted = self._untrusted()
         self.pool = open_servers(self)
@@ -90,13 +88,7 @@ class Workbench:
             self.settings = self.folder.settings()
             self.masker = make_masker(self.environment, self.settings, self.endpoint)
             self._learn_secrets()
-            self._learn_secrets()
             self.server_trust.untrusted = self._untrusted()
-
-    def _learn_secrets(self) -> None:
-        """What entries of servers hold is known to the masker before the first line is written."""
-        for entry in (*self.servers.entries, *self.servers.asking):
-            self.masker.learn(secret_values(entry))
 
     def _learn_secrets(self) -> None:
         """What entries of servers hold is known to the masker before the first line is written."""
