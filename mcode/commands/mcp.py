@@ -8,6 +8,7 @@ from mcode.catalog.servers import ServerControl
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import plural, table, tokens
 from mcode.errors import UsageError
+from mcode.mcp.servers import Servers
 from mcode.tool import Placement
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ needs sign-in; disabled. `NAME` shows one with its tools and the full text of it
 
 async def _mcp(context: CommandContext, arguments: Arguments) -> CommandResult:
     words = arguments.words
-    actions = {"reconnect": _reconnect, "sign-in": _sign_in, "log": _log}
+    actions = {"reconnect": _reconnect, "sign-in": _sign_in, "log": _log, "approve": _approve}
     if len(words) == 2 and words[0] in actions:
         return await actions[words[0]](context, words[1])
     (name,) = arguments.at_most(1, f"/mcp {MCP.usage}") or ("",)
@@ -113,6 +114,13 @@ async def _sign_in(context: CommandContext, name: str) -> CommandResult:
     return _acted(context, name, said)
 
 
+async def _approve(context: CommandContext, name: str) -> CommandResult:
+    servers = _control(context, name)
+    if not isinstance(servers, Servers) or servers.approve_named is None:
+        raise UsageError(f"Servers cannot be approved in this session; {name} is unchanged.")
+    return _acted(context, name, await servers.approve_named(name))
+
+
 def _acted(context: CommandContext, name: str, said: str) -> CommandResult:
     status = _status(context, name)
     return CommandResult(said, {**_as_object(context, status), "said": said}, failed=status.state == "failed")
@@ -166,14 +174,20 @@ def _tools_of(context: CommandContext, name: str) -> list[Tool]:
 
 
 def _names(context: CommandContext) -> Sequence[str]:
-    return ("reconnect", "sign-in", "log", *(status.name for status in _servers(context).statuses()))
+    return (
+        "reconnect",
+        "sign-in",
+        "log",
+        "approve",
+        *(status.name for status in _servers(context).statuses()),
+    )
 
 
 MCP = Command(
     "mcp",
-    "the MCP servers: states, tools, errors; reconnect, sign in, log",
+    "the MCP servers: states, tools, errors; reconnect, sign in, log, approve",
     _mcp,
-    "[NAME] | reconnect NAME | sign-in NAME | log NAME",
+    "[NAME] | reconnect NAME | sign-in NAME | log NAME | approve NAME",
     complete=_names,
     detail=_DETAIL,
 )

@@ -20,7 +20,7 @@ from mcode.mcp.server import Server
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from mcode.catalog.servers import ServerStatus
@@ -55,6 +55,8 @@ class Servers:
         self._starting: asyncio.Task[None] | None = None
         self.check: Callable[[JsonObject, JsonValue], str] = lambda schema, value: ""
         """Says what is wrong with a structured result under the schema that was promised."""
+        self.approve_named: Callable[[str], Awaitable[str]] | None = None
+        """Has a project's server approved for good, in the user's name; None where nobody keeps that."""
         self.show: Callable[[str], None] = lambda text: None
         """Tells the user of the session that is open now what has to be done."""
         for entry in sorted(entries, key=lambda each: each.name):

@@ -66,6 +66,8 @@ class StdioTransport:
     """Told when nothing more can come from the server."""
     fault: str = ""
     """Why the connection ended, where it was not mcode that ended it."""
+    _said_all: bool = False
+    """The server itself has ended its output."""
     _process: ServerProcess | None = None
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One message at a time goes down the pipe."""
@@ -111,6 +113,7 @@ class StdioTransport:
         """End the process, reading what it still says, so that it does not hang in a full pipe."""
         if self._process is None:
             return
+        await self._learn_why(self._process)
         process, self._process = self._process, None
         self._outgoing.close()
         ended = await process.end()
@@ -120,6 +123,16 @@ class StdioTransport:
         self._incoming.close()
         self.log.note(ended)
         self.log.close()
+
+    async def _learn_why(self, process: ServerProcess) -> None:
+        """Where the server hung up first, its process ends in a moment as well, and says more than that."""
+        if not self._said_all or self.fault:
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(REST_TIME):
+                await process.exited.wait()
+        if process.exited.is_set():
+            self.fault = describe_end(process.exit_code())
 
     async def _read(self, process: ServerProcess) -> None:
         import anyio
@@ -132,6 +145,7 @@ class StdioTransport:
                     if self.screen.traffic.noise > NOISE_LIMIT:
                         self.fault = f"it wrote more than {NOISE_LIMIT} lines that are no messages"
                         return
+            self._said_all = True
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             while await process.stdout.read():  # the library is gone; the server must not hang in a full pipe
                 pass

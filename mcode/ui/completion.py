@@ -1,4 +1,6 @@
-"""What fits the word before the cursor: `/` commands, their arguments, and `@` files. For every front end."""
+"""What fits the word before the cursor: `/` commands, skills and prompts of servers, their arguments, `@` files and
+resources of servers. For every front end.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,18 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcode.mcp.servers import Servers
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mcode.commands.host import CommandContext
+    from mcode.mcp.extras import Extras
     from mcode.ui.line.file_names import FileNames
+
+
+RESOURCES_SHOWN = 20
+"""Resources that are offered at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,10 @@ class Completer:
         word = before.rsplit(maxsplit=1)[-1] if before and not before[-1].isspace() else ""
         if word.startswith("@"):
             names = await self._files.matching(word[1:].removeprefix('"'))
-            return [Suggestion(_as_reference(name), len(word), name) for name in names]
+            files = [Suggestion(_as_reference(name), len(word), name) for name in names]
+            resources = self._resources(word)
+            # A colon stands in mentions of servers and hardly in names of files.
+            return [*resources, *files] if ":" in word else [*files, *resources]
         if before.startswith("/") and "\n" not in before:
             name, blank, rest = before[1:].partition(" ")
             return await self._arguments(name, rest) if blank else self.names(name)
@@ -51,15 +63,49 @@ class Completer:
             for command in context.registry
             if any(name.startswith(typed.lower()) for name in (command.name, *command.aliases))
         ]
-        return own + [
-            Suggestion(
-                f"/{skill.name}", len(typed) + 1, note=f"{skill.argument_hint} {skill.description}".strip()
-            )
-            for skill in context.agent.skills.all
-            if skill.by_user
-            and skill.name.lower().startswith(typed.lower())
-            and context.registry.find(skill.name) is None
+        return (
+            own
+            + [
+                Suggestion(
+                    f"/{skill.name}",
+                    len(typed) + 1,
+                    note=f"{skill.argument_hint} {skill.description}".strip(),
+                )
+                for skill in context.agent.skills.all
+                if skill.by_user
+                and skill.name.lower().startswith(typed.lower())
+                and context.registry.find(skill.name) is None
+            ]
+            + self._prompts(typed)
+        )
+
+    def _prompts(self, typed: str) -> list[Suggestion]:
+        """Prompts of servers; several hundred of them are not offered before a letter is typed."""
+        extras = self._extras()
+        if extras is None or not typed:
+            return []
+        return [
+            Suggestion(f"/{prompt.name}", len(typed) + 1, note=f"{prompt.usage} {prompt.description}".strip())
+            for prompt in extras.prompts()
+            if typed.lower() in prompt.name.lower()
         ]
+
+    def _resources(self, word: str) -> list[Suggestion]:
+        """Resources of servers whose mention begins so, or holds what stands behind the `@`."""
+        extras = self._extras()
+        if extras is None or len(word) == 1:
+            return []
+        found = [each for each in extras.resources() if word[1:].lower() in each.mention.lower()]
+        found.sort(key=lambda each: not each.mention.lower().startswith(word.lower()))
+        return [
+            Suggestion(each.mention, len(word), note=each.title)
+            for each in found[:RESOURCES_SHOWN]
+            if not any(letter.isspace() for letter in each.mention)
+        ]
+
+    def _extras(self) -> Extras | None:
+        servers = self._context().agent.builder.shelf.servers
+        return servers.extras if isinstance(servers, Servers) else None
 
     async def _arguments(self, name: str, typed: str) -> Sequence[Suggestion]:
         context = self._context()

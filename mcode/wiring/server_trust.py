@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcode.call import Call, Origin
-from mcode.errors import StorageError
+from mcode.errors import StorageError, UsageError
 from mcode.events import Notice
 from mcode.mcp.scopes import Gathered, Wanted, gather, trust_item
 from mcode.mcp.server_facts import facts_of
@@ -59,7 +59,12 @@ class ServerTrust:
     """What of the folder's settings waits for the user as well, in a sentence; empty where nothing does."""
     asked: bool = False
     """The user was asked about the whole folder in this run, and is not asked again."""
+    unapproved: tuple[ServerEntry, ...] = field(init=False)
+    """Those that were not approved by now, whatever was answered."""
     _task: asyncio.Task[None] | None = None
+
+    def __post_init__(self) -> None:
+        self.unapproved = tuple(self.waiting)
 
     def begin(self, desk: Desk, events: EventBus) -> None:
         """Ask about servers, or say what stays off; returns at once."""
@@ -77,6 +82,19 @@ class ServerTrust:
             self._task.cancel()
             await asyncio.wait({self._task})
             self._task = None
+
+    async def approve(self, name: str) -> str:
+        """Approve one server that waits, or that was left for later; returns a sentence. Raises UsageError."""
+        entry = next((each for each in self.unapproved if each.name == name), None)
+        if entry is None:
+            names = ", ".join(each.name for each in self.unapproved) or "none"
+            raise UsageError(
+                f'No server "{name}" of this project waits for approval; nothing was changed. Those that do: {names}.'
+            )
+        said = await self._settle(entry, trust_item(entry, facts_of(entry, self.masker.mask)), (APPROVE,))
+        self.waiting[:] = [each for each in self.waiting if each.name != name]
+        self.unapproved = tuple(each for each in self.unapproved if each.name != name)
+        return said
 
     async def _ask(self, desk: Desk, events: EventBus) -> None:
         entries = list(self.waiting)

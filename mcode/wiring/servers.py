@@ -57,6 +57,7 @@ def open_servers(bench: Workbench) -> Servers:
     servers.load()
     servers.check = shape_fault
     bench.server_trust.approved = servers.approve
+    servers.approve_named = bench.server_trust.approve
     return servers
 
 

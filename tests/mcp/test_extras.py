@@ -12,6 +12,9 @@ from mcode.agent.mentions import mentioned_resources
 from mcode.call import FailureKind
 from mcode.errors import UsageError
 from mcode.events import QuestionAsked
+from mcode.ui.completion import Completer
+from mcode.ui.line.file_names import FileNames
+from tests.commands.typing import context_of
 from tests.mcp.live import HOSTILE, hostile, live, until
 from tests.stage import stage, turns, use
 
@@ -49,6 +52,24 @@ async def test_a_prompt_is_a_command_with_its_arguments_in_order(tmp_path: Path)
         with pytest.raises(UsageError, match="needs topic"):
             await extras.prompt_text(prompt.name, [])
         assert await extras.prompt_text("mcp__h__other", []) is None
+
+
+async def test_resources_and_prompts_are_offered_while_they_are_typed(tmp_path: Path) -> None:
+    _configure(tmp_path, "extras")
+    async with stage(tmp_path, turns("hello")) as opened:
+        (opened.project / "memo.txt").write_text("")
+        await opened.bench.pool.settle(20)
+        await until(opened.bench.pool.extras.resources)
+        files = FileNames(lambda: opened.agent.workspace.roots)
+        completer = Completer(lambda: context_of(opened), files)
+        offered = await completer.matching("look at @h:me")
+        assert [(each.text, each.replaces, each.note) for each in offered] == [
+            ("@h:memo://one", 5, "The first memo")
+        ]
+        assert [each.text for each in await completer.matching("@memo")] == ["@memo.txt", "@h:memo://one"]
+        (prompt,) = await completer.matching("/brief")
+        assert (prompt.text, prompt.replaces) == ("/mcp__h__brief_me", 6)
+        assert prompt.note == "topic [tone] A briefing."
 
 
 def test_mentions_of_resources_are_found_among_other_words() -> None:

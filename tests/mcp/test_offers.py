@@ -326,3 +326,10 @@ async def test_a_server_that_is_off_is_never_started(tmp_path: Path) -> None:
         servers.servers.approve(asking)
         await servers.servers.settle(10)
         assert servers.status("asking").state == "connected"
+
+
+async def test_settling_waits_for_servers_whose_turn_has_not_come(tmp_path: Path) -> None:
+    entries = [hostile(name=f"h{number}", always_load=True) for number in range(5)]
+    async with live(tmp_path, *entries) as servers:
+        await servers.servers.settle(30)
+        assert {status.state for status in servers.servers.statuses()} == {"connected"}

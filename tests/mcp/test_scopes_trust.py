@@ -13,6 +13,7 @@ from mcode.config.trust import TrustStore
 from mcode.events import Notice, QuestionAsked
 from mcode.wiring.options import Options
 from mcode.wiring.server_trust import APPROVE, LATER, REFUSE
+from tests.commands.typing import typed
 from tests.e2e.binary import Machine
 from tests.e2e.terminal import BinaryTerminal
 from tests.mcp.server_world import ServerWorld
@@ -105,6 +106,20 @@ async def test_an_approved_server_is_started_in_the_same_session(tmp_path: Path)
         await noticed(opened, "is approved")
         await opened.bench.pool.settle(20)
         assert [status.state for status in opened.bench.pool.statuses()] == ["connected"]
+
+
+async def test_a_server_that_was_left_for_later_is_approved_by_name_in_the_session(tmp_path: Path) -> None:
+    name_servers(tmp_path, good={"command": sys.executable, "args": [str(HOSTILE), "none"]})
+    async with stage(tmp_path, QUIET) as opened:
+        said = await typed(opened, "/mcp approve good")
+        assert said.text == 'The server "good" of this project is approved.'
+        await opened.bench.pool.settle(20)
+        assert [status.state for status in opened.bench.pool.statuses()] == ["connected"]
+        again = await typed(opened, "/mcp approve good")
+        assert again.failed
+        assert "Those that do: none" in again.text
+    async with stage(tmp_path, QUIET) as later:
+        assert not later.bench.servers.asking
 
 
 async def test_w_03_a_changed_server_asks_again_and_shows_what_changed(tmp_path: Path) -> None:
