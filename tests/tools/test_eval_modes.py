@@ -1,0 +1,53 @@
+"""The three modes on the scripted audit, as the issue promises them, and the parts of the table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from tools.eval_modes import compare, load, read_runs, run_once, table, task_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_there_are_a_dozen_tasks_each_with_a_question_a_checker_and_a_policy() -> None:
+    names = task_names()
+    assert len(names) >= 12
+    for name in names:
+        task = load(name)
+        assert task.question
+        assert task.steps
+        assert task.servers or not task.queries
+
+
+async def test_search_and_programs_cut_what_the_audit_costs_at_the_same_right_answer(tmp_path: Path) -> None:
+    everything, search, programs = [
+        await run_once("travel_audit", mode) for mode in ("everything", "search", "programs")
+    ]
+    assert [run.wrong for run in (everything, search, programs)] == ["", "", ""]
+    assert search.opening <= 0.15 * everything.opening
+    assert programs.input <= 0.15 * everything.input
+    assert programs.input <= 0.15 * search.input
+    assert programs.requests <= 3
+    shown = table([everything, search, programs], "title")
+    assert shown.startswith("title\n")
+    assert shown.count("travel_audit") == 3
+    file = tmp_path / "runs.json"
+    file.write_text(json.dumps({"runs": [asdict(everything)]}))
+    assert "+0.0%" in compare(read_runs(file), [everything])
+
+
+async def test_a_wrong_outcome_is_seen_by_the_checker() -> None:
+    from tools.tasks.task import Outcome
+
+    task = load("one_read")
+    assert "program" in task.check(Outcome(_nowhere(), (("run_code", {}, True),), "The port is 8472."))
+    assert task.check(Outcome(_nowhere(), (), "The port is 8472.")) == "None"
+
+
+def _nowhere() -> Path:
+    from pathlib import Path
+
+    return Path("/nonexistent")
