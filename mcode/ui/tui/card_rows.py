@@ -191,6 +191,8 @@ def _code(node: CallNode, card: Card) -> list[Row]:
     note = f"({len(lines)} lines, Ctrl+O)" if len(lines) > 1 and card.width >= 40 else ""
     width = min(card.width, 110) - 4
     title = clean(node.preview.title, Kind.LINE) or lines[0]
+    if title.endswith("\u2026"):
+        title = title[:-1] + card.glyphs.cut
     text = shorten_with(title, max(8, width - cell_width(note) - 2), card.glyphs.cut)
     gap = " " * max(2, width - cell_width(text) - cell_width(note)) if note else ""
     return indented([Row((Span(text, "code"), Span(gap), Span(note, "dim")))], side)

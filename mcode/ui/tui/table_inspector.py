@@ -93,6 +93,7 @@ class TableInspector(InspectorScreen):
         self._words = ""
         self._state = ""
         self._sort = -1
+        self._note_lines: Sequence[str] = ()
         self._answer: tuple[str, str] | None = None
         """The command that was asked last by the box, and its answer."""
         self._box = Input(placeholder="" if spec.box else "show rows with")
@@ -218,9 +219,18 @@ class TableInspector(InspectorScreen):
         elif len(lines) > _NOTE_ROWS:
             self.front.push_screen(TextInspector(self.front, command, result.text))
             return
-        width = max(20, self.size.width - 2)
-        self._note.update(Content("\n").join(Content(shorten(line, width)) for line in lines))
+        self._note_lines = lines
+        self._draw_note()
         self._note.display = True
+
+    @override
+    def draw_frame(self) -> None:
+        super().draw_frame()
+        self._draw_note()
+
+    def _draw_note(self) -> None:
+        width = max(20, self.size.width - 2)
+        self._note.update(Content("\n").join(Content(shorten(line, width)) for line in self._note_lines))
 
     def _fill(self) -> None:
         spec = self._spec

@@ -191,6 +191,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """The keys and the wheel scroll by setting `scroll_y`: it is turned into a block and a row."""
         by = round(new_value) - round(old_value)
+        if by < 0 and self.following and new_value >= self.max_scroll_y:
+            return  # nobody scrolled: more rows fit now, and Textual has moved what would stand below the end
         if by and self._viewport.places:
             self._scroll(by, round(new_value))
 

@@ -206,14 +206,14 @@ async def played(
         yield on
 
 
-def picture(on: Driven) -> str:
-    """The rows of the screen with the style of each piece in front of it; figures that differ by run are zero."""
-    compositor = on.app.screen._compositor
+def picture(on: Driven, *, styled: bool = True) -> str:
+    """The rows of the screen, with the style of each piece in front of it; figures that differ by run are zero."""
     lines: list[str] = []
-    for strip in compositor.render_strips():
+    for strip in on.app.screen._compositor.render_strips():
         pieces: list[str] = []
         for segment in strip.simplify():
-            style = "" if segment.style is None else str(segment.style)
+            style = "" if segment.style is None or not styled else str(segment.style)
             pieces.append(segment.text if style in {"", "none"} else f"<{style}>{segment.text}</>")
         lines.append("".join(pieces).rstrip())
-    return re.sub(r"working \d+:\d+:\d+", "working 00:00:00", "\n".join(lines)) + "\n"
+    text = re.sub(r"mcode \d+\.\d[^ ]*", "mcode 0.1", "\n".join(lines)) + "\n"
+    return re.sub(r"\d", "0", text) if on.app.screen is not on.app.main or "Ready." in text else text

@@ -78,7 +78,7 @@ def test_a_text_in_pieces_ends_as_the_text_at_once(seed: int) -> None:
     assert rows_streamed(text, chance) == rows_at_once(text)
 
 
-def test_200_kilobytes_in_pieces_end_as_the_text_at_once() -> None:
+def test_15_200_kilobytes_in_pieces_end_as_the_text_at_once() -> None:
     chance = random.Random(7)
     pieces: list[str] = []
     while sum(map(len, pieces)) < 200_000:

@@ -116,7 +116,7 @@ async def test_progress_of_one_call_paints_its_row_only() -> None:
         assert "page 2 of 7" in shown(app)[row]
 
 
-async def test_a_reader_who_scrolled_up_is_neither_moved_nor_repainted() -> None:
+async def test_16_a_reader_who_scrolled_up_is_neither_moved_nor_repainted() -> None:
     app = Host()
     async with app.run_test(size=(60, 10)) as pilot:
         say(app, *talk(50))
@@ -190,19 +190,40 @@ async def test_the_wheel_scrolls() -> None:
         assert shown(app)[2:-1] == before[:-3]
 
 
-async def test_resizing_keeps_the_block_at_the_top() -> None:
+async def test_17_resizing_5000_blocks_keeps_the_block_at_the_top_and_shows_no_row_twice() -> None:
     app = Host()
     async with app.run_test(size=(100, 20)) as pilot:
-        say(app, *talk(500))
-        app.view.step(-200)
+        say(app, *talk(2_500))
+        assert len(app.view.document.blocks) == 5_000
+        app.view.step(-2_500)
         await pilot.pause()
         top = next(row for row in shown(app) if row)
-        await pilot.resize_terminal(60, 20)
-        await pilot.pause()
-        assert next(row for row in shown(app) if row) == top
-        await pilot.resize_terminal(100, 20)
-        await pilot.pause()
-        assert next(row for row in shown(app) if row) == top
+        for width in (60, 100):
+            await pilot.resize_terminal(width, 20)
+            await pilot.pause()
+            rows = [row for row in shown(app)[:-1] if row]
+            assert rows[0] == top
+            numbered = [row for row in rows if not row.startswith("  word")]
+            assert len(set(numbered)) == len(numbered)
+
+
+async def test_who_follows_goes_on_following_whatever_becomes_of_the_size() -> None:
+    app = Host()
+    async with app.run_test(size=(100, 30)) as pilot:
+        say(app, *talk(60))
+        last = shown(app)[-1]
+        for size in ((60, 24), (100, 30), (100, 8), (100, 40), (40, 12), (100, 30)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert app.view.following, size
+            assert shown(app)[-1].split()[-1] == last.split()[-1]
+            for height in (3, 12):  # as a panel opens below and goes away
+                app.view.styles.height = height
+                await pilot.pause()
+                assert app.view.following, (size, height)
+            app.view.styles.height = "1fr"
+            await pilot.pause()
+            assert app.view.following, size
 
 
 async def drag(pilot: Pilot[None], start_at: tuple[int, int], end_at: tuple[int, int]) -> None:
