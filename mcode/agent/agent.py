@@ -69,6 +69,7 @@ class Agent:
         self.rewinding = parts.rewinding
         self.room = parts.room
         self.skills = parts.skills
+        self.subagents = parts.subagents
 
     @property
     def name(self) -> str:

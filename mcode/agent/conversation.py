@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from mcode.agent.history import History
 from mcode.catalog.directory import Told
 from mcode.catalog.seen import LoadedTool, loaded_tools
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcode.catalog.placement import LoadingWay
     from mcode.jsontext import JsonObject
-    from mcode.session.journal import Journal
+    from mcode.session.records import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +134,31 @@ class Folded:
             self.todos = written
 
 
+class Log(Protocol):
+    """Where a conversation is written down; the session's journal is one."""
+
+    @property
+    def records(self) -> Sequence[Record]:
+        """All that was there before, and all that came since."""
+        ...
+
+    def append(self, type: str, body: JsonObject) -> Record:  # noqa: A002 -- the journal's own word
+        """Write one record; raises StorageError."""
+        ...
+
+    def told(self, record: Record, body: JsonObject) -> JsonObject:
+        """What the conversation goes on with after `append(body)` gave `record`."""
+        ...
+
+    async def sync(self) -> None:
+        """Return when everything appended is on the disk."""
+        ...
+
+
 class Conversation(Folded):
     """Appends to the journal and folds each record at once, as a resumed session will."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Log) -> None:
         super().__init__()
         self._journal = journal
         for record in journal.records:
@@ -145,8 +168,14 @@ class Conversation(Folded):
 
     def append(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
         """Write one record and fold it; raises StorageError, and then nothing has changed."""
+        self.write(type, body)
+
+    def write(self, type: str, body: JsonObject) -> JsonObject:  # noqa: A002 -- the journal's own word
+        """The same as `append`; returns the body as the model may see it."""
         record = self._journal.append(type, body)
-        self.fold(record.type, self._journal.told(record, body))
+        told = self._journal.told(record, body)
+        self.fold(record.type, told)
+        return told
 
     async def sync(self) -> None:
         """Return when everything appended is on the disk."""

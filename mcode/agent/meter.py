@@ -36,7 +36,11 @@ class Totals:
 class Meter:
     """Keeps the figures of the last request and the sums of the session."""
 
-    def __init__(self, events: EventBus, prices: Mapping[str, Prices], window: int) -> None:
+    def __init__(
+        self, events: EventBus, prices: Mapping[str, Prices], window: int, above: Meter | None = None
+    ) -> None:
+        """`above`: the meter of the session, for that of a sub-agent; its sums hold these, too."""
+        self._above = above
         self._events = events
         self._prices = prices
         self._correction = Correction()
@@ -126,6 +130,9 @@ class Meter:
         self._events.emit(ledger)
 
     def _add(self, model: str, usage: Usage) -> None:
+        if self._above is not None:
+            self._above.totals = replace(self._above.totals, requests=self._above.totals.requests + 1)
+            self._above._add(model, usage)  # noqa: SLF001 -- the same class
         totals = self.totals
         price = self._prices.get(model)
         cost = totals.cost

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mcode.agent.rewinding import Rewinding
     from mcode.agent.room import RoomMaker
     from mcode.agent.skills import Skills
+    from mcode.agent.subagents import Subagents
     from mcode.agent.turn import TurnLoop
     from mcode.builtins.jobs import Jobs
     from mcode.catalog.catalog import Catalog
@@ -52,6 +53,7 @@ class Parts:
     rewinding: Rewinding
     room: RoomMaker
     skills: Skills
+    subagents: Subagents
     notices: Sequence[Notice]
     """What the user is told when the session starts."""
     neighbours: Callable[[], Sequence[Notice]]

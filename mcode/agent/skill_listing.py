@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from mcode.model.tokens import count_tokens
 from mcode.text import Kind, clean
@@ -10,7 +10,6 @@ from mcode.text import Kind, clean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mcode.config.skill_files import Skill
 
 LONGEST = 1_536
 """Characters of one description where the settings do not say otherwise."""
@@ -22,7 +21,19 @@ RETURNING, RETURNING_ALL = 5_000, 25_000
 """Tokens of one skill's text, and of all together, that come back behind a summary."""
 
 
-def listing(skills: Sequence[Skill], budget: int, longest: int) -> str:
+class Listed(Protocol):
+    """Something that the model may use by its name."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def in_listing(self) -> str:
+        """What it is for."""
+        ...
+
+
+def listing(skills: Sequence[Listed], budget: int, longest: int) -> str:
     """A line for each skill, its description as long as the budget of tokens lets all of them be."""
     texts = [clean(skill.in_listing, Kind.MODEL) for skill in skills]
     for limit in (longest, 400, 200, 100, 50, 0):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mcode.agent.rewinding import Rewinding
     from mcode.agent.room import RoomMaker
     from mcode.agent.skills import Skills
+    from mcode.agent.subagents import Subagents
     from mcode.builtins.jobs import Jobs
     from mcode.call import Outcome
     from mcode.catalog.shelf import Shelf
@@ -187,6 +188,11 @@ class Conversation(Protocol):
     @property
     def skills(self) -> Skills:
         """What can be invoked by name beside mcode's own commands."""
+        ...
+
+    @property
+    def subagents(self) -> Subagents:
+        """The kinds of sub-agents, and those that run."""
         ...
 
     @property

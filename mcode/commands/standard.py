@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.commands.agents import AGENTS
 from mcode.commands.compact import COMPACT
 from mcode.commands.config import CONFIG
 from mcode.commands.context import CONTEXT
@@ -50,6 +51,7 @@ def standard_registry() -> Registry:
             CONTEXT,
             PROGRAMS,
             SKILLS,
+            AGENTS,
             TASKS,
             PERMISSIONS,
             HOOKS,

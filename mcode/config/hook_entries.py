@@ -27,6 +27,8 @@ RUN_EVENTS = frozenset(
         "SessionStart",
         "SessionEnd",
         "Stop",
+        "SubagentStart",
+        "SubagentStop",
         "StopFailure",
         "PermissionDenied",
         "CwdChanged",
@@ -36,12 +38,6 @@ RUN_EVENTS = frozenset(
     }
 )
 """Events at which mcode runs hooks."""
-
-NOT_YET = {
-    "SubagentStart": "mcode has no subagents yet",
-    "SubagentStop": "mcode has no subagents yet",
-}
-"""Events of things that mcode is going to have."""
 
 OTHER_EVENTS = frozenset(
     {
@@ -103,9 +99,7 @@ def parse_hooks(value: JsonObject, source: Source, report: Report) -> tuple[Hook
             continue
         reader = _EventReader(event, source, report)
         if reader.fault and groups:
-            report.unsupported_event(
-                key, f"its hooks never run: {reader.fault}", known=event in OTHER_EVENTS or event in NOT_YET
-            )
+            report.unsupported_event(key, f"its hooks never run: {reader.fault}", known=event in OTHER_EVENTS)
         for index, group in enumerate(groups):
             handlers += reader.read_group(group, f"{key}[{index}]")
     return tuple(handlers)
@@ -189,8 +183,6 @@ class _EventReader:
 def _event_fault(event: str) -> str | None:
     if event in RUN_EVENTS:
         return None
-    if event in NOT_YET:
-        return NOT_YET[event]
     if event in OTHER_EVENTS:
         return f"mcode does not have the event {event}"
     import difflib  # only needed once somebody has mistyped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from typing import TYPE_CHECKING
 
 from mcode.call import Origin
@@ -63,6 +64,8 @@ class Policy:
         self.sandbox_allows = False
         """A command that the sandbox confines needs no approval of its own."""
         self._mode = Mode.DEFAULT
+        self._above: Policy | None = None
+        self._own_mode: Mode | None = None
         problems = self._book.problems
         try:
             self.set_mode(mode)
@@ -71,9 +74,28 @@ class Policy:
         self.problems = problems
         """What is wrong with the rules and the mode that were given."""
 
+    def beside(self, workspace: Workspace, mode: Mode | None) -> Policy:
+        """The policy of a sub-agent: the same rules and grants, with a working directory and a mode of its own.
+
+        `mode` None: always the session's. While the session is in plan or dontAsk, so is the sub-agent.
+        """
+        view = copy(self)
+        view.workspace = workspace
+        view.paths = copy(self.paths)
+        view.paths.workspace = workspace
+        view._stand_beside(self, mode)  # noqa: SLF001 -- the same class
+        return view
+
+    def _stand_beside(self, above: Policy, mode: Mode | None) -> None:
+        self._programs = Programs(self._settings.env.get("PATH") or os.environ.get("PATH", ""), self.paths)
+        self._above, self._own_mode = above, mode
+
     @property
     def mode(self) -> Mode:
-        return self._mode
+        if self._above is None:
+            return self._mode
+        whole = self._above.mode
+        return whole if self._own_mode is None or whole in (Mode.PLAN, Mode.DONT_ASK) else self._own_mode
 
     def set_mode(self, mode: Mode) -> None:
         """Change the mode; raises UsageError for bypassPermissions where it was not enabled at the start."""
@@ -157,7 +179,7 @@ class Policy:
         """The verdict with everything that played a part in it, for people."""
         verdict = self.decide(call, tool, access)
         subject = self._subject(call, tool, access)
-        return explanation(verdict, subject, self.rules, self._mode, self.hides(tool.name))
+        return explanation(verdict, subject, self.rules, self.mode, self.hides(tool.name))
 
     def decide(
         self,
@@ -180,7 +202,7 @@ class Policy:
             or self._denied_by_rule(subject)
             or outside_is_blocked(subject, self._settings)
             or _typed_by_user(call, subject)
-            or (not_in_plan(subject) if self._mode is Mode.PLAN else None)
+            or (not_in_plan(subject) if self.mode is Mode.PLAN else None)
             or never_unasked(subject, must_ask or self._doubt(tool))
             or self._asked_by_rule(subject)
             or _hook_says(hook, Behavior.ASK, hook_reason)
@@ -191,13 +213,13 @@ class Policy:
 
     def _doubt(self, tool: Tool) -> str:
         """Why no rule covers the tool as it is now; in bypassPermissions nothing hangs on rules."""
-        return "" if self._mode is Mode.BYPASS else tool.must_ask
+        return "" if self.mode is Mode.BYPASS else tool.must_ask
 
     def _denied_by_rule(self, subject: Subject) -> Verdict | None:
         for rule in self._book.about(Behavior.DENY, subject):
             if rule.touches(subject):
                 return Verdict(Behavior.DENY, f"denied by the rule {rule.cited}", rule, "rule")
-        if self._mode is Mode.BYPASS and subject.command is not None:
+        if self.mode is Mode.BYPASS and subject.command is not None:
             reading = subject.reading
             if subject.reach.line.over_limit:
                 return self._denied_unread(subject, subject.reach.line.doubt)
@@ -222,7 +244,7 @@ class Policy:
 
     def _without_asking(self, verdict: Verdict) -> Verdict:
         """The verdict where a question is wanted but may not be put."""
-        if self._mode is Mode.DONT_ASK:
+        if self.mode is Mode.DONT_ASK:
             why = "mode dontAsk denies what it would have to ask about"
         elif self._settings.deny_instead_of_prompting:
             why = "the setting denyInsteadOfPrompting denies what would be asked about"
@@ -233,7 +255,7 @@ class Policy:
     def _permits(self, subject: Subject) -> Permits:
         allowing = self._book.about(Behavior.ALLOW, subject)
         confined = bool(self.sandbox) and self.sandbox_allows
-        return Permits(allowing, self._restrictions(subject), self._mode, confined)
+        return Permits(allowing, self._restrictions(subject), self.mode, confined)
 
     def _restrictions(self, subject: Subject) -> tuple[Rule, ...]:
         return self._book.about(Behavior.DENY, subject) + self._book.about(Behavior.ASK, subject)

@@ -92,7 +92,7 @@ class Desk:
         `site`: where a program made it. `sandbox`: what would confine it. `still_asked` is looked at when another
         answer has made a rule.
         """
-        in_program = call.parent is not None
+        in_program = site is not None
         keyed = keyed_proposals(verdict.proposals, in_program=in_program)
         request = ApprovalRequested(
             approval_id=self._fresh_id(),

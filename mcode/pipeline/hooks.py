@@ -154,6 +154,8 @@ class HookRunner:
         gives the model a message of a hook that ran in the background.
         """
         self._table = HookTable(handlers, matches_rule)
+        self.agent_of: Callable[[str], tuple[str, str] | None] = _no_agent
+        """The sub-agent that calls with this parent are made in: id of the call that started it, and its kind."""
         self._events = events
         self._texts = HookTexts(spill, mask)
         self._round = HookRound(context, events, self._texts, wake)
@@ -173,7 +175,7 @@ class HookRunner:
         handlers = self._table.find("PreToolUse", call.tool, call)
         if not handlers:
             return NO_OPINION
-        answers = await self._round.run("PreToolUse", call.tool, handlers, _about(call), call.id)
+        answers = await self._round.run("PreToolUse", call.tool, handlers, self._about(call), call.id)
         return _judge(answers)
 
     async def permission_request(self, call: Call, suggestions: list[JsonObject]) -> PermissionAnswer | None:
@@ -181,7 +183,7 @@ class HookRunner:
         handlers = self._table.find("PermissionRequest", call.tool, call)
         if not handlers:
             return None
-        fields = {**_about(call), "permission_suggestions": suggestions}
+        fields = {**self._about(call), "permission_suggestions": suggestions}
         del fields["tool_use_id"]
         answers = await self._round.run("PermissionRequest", call.tool, handlers, fields, call.id)
         return _answer_for_user(answers)
@@ -239,6 +241,12 @@ class HookRunner:
         if self._table.knows(event):
             self._round.in_background(self.other(event, fields, subject))
 
+    def _about(self, call: Call) -> JsonObject:
+        agent = self.agent_of(call.parent) if call.parent is not None else None
+        if agent is None:
+            return _about(call)
+        return {**_about(call), "agent_id": agent[0], "agent_type": agent[1]}
+
     async def close(self) -> None:
         """End the hooks that run in the background."""
         await self._round.close()
@@ -247,7 +255,7 @@ class HookRunner:
         handlers = self._table.find(event, call.tool, call)
         if not handlers:
             return NOTHING_TO_ADD
-        fields = {**_about(call), **fields, "duration_ms": round(duration * 1000)}
+        fields = {**self._about(call), **fields, "duration_ms": round(duration * 1000)}
         answers = await self._round.run(event, call.tool, handlers, fields, call.id)
         replaced: JsonValue | Unchanged = UNCHANGED
         for answer in answers:
@@ -259,6 +267,10 @@ class HookRunner:
             if answer.reply.blocked is not None
         )
         return AfterCall(feedback, replaced, _notes(answers), _stop(answers))
+
+
+def _no_agent(call: str) -> None:
+    del call
 
 
 def _about(call: Call) -> JsonObject:

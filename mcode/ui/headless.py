@@ -191,7 +191,7 @@ class HeadlessFrontEnd:
         match event:
             case ToolFinished(outcome=outcome):
                 self._note_outcome(outcome)
-            case AssistantMessage(message=message):
+            case AssistantMessage(message=message, parent=None):
                 self._tally.stop_reason = message.get("stop_reason")
             case Notice(text=text, severity=severity) if self._format != "stream-json":
                 if severity != "info" or self._format == "text":
@@ -219,6 +219,8 @@ class HeadlessFrontEnd:
     def _stream(self, event: Event) -> None:
         match event:
             case AssistantMessage(message=message, parent=parent):
+                if parent is not None:  # its uses are in it
+                    self._tally.shown.update(str(block.get("id")) for block in message.get("content", ()))
                 meant = {**message, "content": [meant_block(block) for block in message.get("content", ())]}
                 self._line({"type": "assistant", "message": meant, "parent_tool_use_id": parent})
             case ToolStarted(call=call):
@@ -288,7 +290,7 @@ class HeadlessFrontEnd:
                         *self._invocable("command"),
                     ],
                     "skills": self._invocable("skill"),
-                    "agents": [],
+                    "agents": list(agent.subagents.kinds),
                     "output_style": agent.settings.output_style or "default",
                     "apiKeySource": self._credential,
                     "claude_code_version": __version__,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,11 +34,12 @@ from mcode.pipeline.record import Recorder
 from mcode.pipeline.run import Pipeline
 from mcode.pipeline.side_files import SideFiles
 from mcode.pipeline.validate import SchemaValidator
-from mcode.process import child_environment, end_all_children, without_model_keys
+from mcode.process import child_environment, end_all_children
 from mcode.tool import Workspace
 from mcode.wiring.calls_limit import calls_limit
 from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
+from mcode.wiring.hook_facts import HookFacts
 from mcode.wiring.hook_watch import HookWatch
 from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
@@ -51,16 +51,17 @@ from mcode.wiring.room import make_room
 from mcode.wiring.sandbox import session_sandbox
 from mcode.wiring.servers import SessionServers
 from mcode.wiring.skills import SessionSkills
+from mcode.wiring.subagents import SessionParts, SessionSubagents
 from mcode.wiring.web import session_web_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from mcode.call import Call, Outcome
     from mcode.events import Event
-    from mcode.permissions.decide import Policy
     from mcode.session.store import OpenSession
     from mcode.tool import Tool
+    from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
 
 
@@ -98,6 +99,7 @@ class Assembly:
             bench.memory = memory_for(bench.memory, Path(path))
         self._policy, told = session_policy(bench, self._workspace, session, self._conversation.mode)
         self._opening += told
+        self._opening += _unheard(bench.options, self._conversation)
         self._sandbox, told = session_sandbox(bench, self._policy, self._workspace, session)
         self._opening += told
         self._catalog = Catalog(self._make_tools())
@@ -118,6 +120,12 @@ class Assembly:
             bench, session, self._conversation, self._workspace, self._policy, self._catalog, self._events,
             self._desk, self._pipeline,
         )  # fmt: skip
+        self._subagents = SessionSubagents(
+            SessionParts(
+                bench, session, self._conversation, self._policy, self._hooks, self._catalogue.shelf, self._pipeline,
+                self._side_files, self._verdicts, self._programs, self._workspace, lambda: self.agent,
+            )
+        )  # fmt: skip
         self._opening += self._programs.join(self._policy, self._pipeline, self._events, self._begin_prefix)
         self._read: list[Path] = []
         self._events.subscribe(self._note_ended)
@@ -134,7 +142,7 @@ class Assembly:
             *file_tools(self._file_state, lambda path: not policy.shows(path)),
             *session_tools(),
             *plan_tools(
-                PlanControl(lambda: str(policy.mode), lambda mode: self.agent.set_mode(mode), lambda: policy.can_bypass),
+                PlanControl(lambda: str(policy.mode), self._enter_mode, lambda: policy.can_bypass),
                 begins_in_plan=policy.mode is Mode.PLAN and self._conversation.prefix is None,
             ),
             *self._jobs.tools,
@@ -154,7 +162,7 @@ class Assembly:
         settings = self._bench.settings
         return HookRunner(
             () if settings.disable_all_hooks else settings.hooks,
-            _HookFacts(self._bench, self._session, self._workspace, self._policy),
+            HookFacts(self._bench, self._session, self._workspace, self._policy),
             self._events,
             matches_rule=self._matches_rule,
             spill=self._side_files.keep_text,
@@ -191,12 +199,10 @@ class Assembly:
             spill=self._side_files.keep_text,
         )
 
-    def _make_agent(self) -> Agent:
-        bench = self._bench
-        options, settings, endpoint = bench.options, bench.settings, bench.endpoint
-        conversation, events = self._conversation, self._events
+    def _make_caller(self) -> ModelCaller:
+        endpoint = self._bench.endpoint
         builder = RequestBuilder(
-            conversation,
+            self._conversation,
             self._catalogue.shelf,
             self._policy,
             self._system,
@@ -205,11 +211,22 @@ class Assembly:
             extra=endpoint.extra,
             on_refused_loading=self._catalogue.remember_refusal,
         )
-        meter = Meter(events, settings.own.prices, endpoint.window)
-        caller = ModelCaller(
-            conversation, endpoint.client, builder, meter, events, lambda: self.agent.model,
+        meter = Meter(self._events, self._bench.settings.own.prices, endpoint.window)
+        return ModelCaller(
+            self._conversation,
+            endpoint.client,
+            builder,
+            meter,
+            self._events,
+            lambda: self.agent.model,
             endpoint.calls_on_end_turn,
-        )  # fmt: skip
+        )
+
+    def _make_agent(self) -> Agent:
+        bench, conversation, events = self._bench, self._conversation, self._events
+        options = bench.options
+        caller = self._make_caller()
+        builder, meter = caller.builder, caller.meter
         room = make_room(bench, caller, self._hooks, self._side_files.keep_text, self._catalogue.shelf)
         self._skills.return_after_summary(room)
         loop = TurnLoop(
@@ -228,7 +245,7 @@ class Assembly:
             events=events,
             desk=self._desk,
             policy=self._policy,
-            settings=settings,
+            settings=bench.settings,
             workspace=self._workspace,
             catalog=self._catalog,
             session=self._session,
@@ -241,6 +258,7 @@ class Assembly:
             loop=loop,
             room=room,
             skills=self._skills.skills,
+            subagents=self._subagents.agents,
             jobs=self._jobs.jobs,
             programs=self._programs,
             rewinding=make_rewinding(
@@ -253,7 +271,7 @@ class Assembly:
             choose_model=lambda: choose_model(bench, meter, builder, events, self._catalogue.learn_window),
             shutdown=self._shut_down,
         )
-        return Agent(parts, options.model or self._model_of_session() or endpoint.model)
+        return Agent(parts, options.model or self._model_of_session() or bench.endpoint.model)
 
     def _model_of_session(self) -> str:
         """The model that the session was with; a model's session is not gone on with by the guide, nor the reverse."""
@@ -273,12 +291,15 @@ class Assembly:
             self._bench.memory.files, replaced=options.system_prompt, appended=options.append_system_prompt
         )
 
+    def _enter_mode(self, mode: str) -> None:
+        self.agent.set_mode(mode)
+
     def _begin_prefix(self, reason: str) -> None:
         self.agent.builder.begin_anew(reason)
 
     def _note_ended(self, event: Event) -> None:
         """Remember what was read, by whomever: calls of programs end here like all others."""
-        if isinstance(event, ToolFinished):
+        if isinstance(event, ToolFinished) and event.outcome.call.parent not in self._subagents.agents.inner:
             self._read += self._paths_read(event.outcome)
 
     def _after_calls(self, outcomes: Sequence[Outcome]) -> None:
@@ -320,6 +341,7 @@ class Assembly:
         await asyncio.to_thread(self._policy.prepare)
         await self._file_state.remove_leftovers()
         await self._skills.read()
+        await self._subagents.read()
         self._catalogue.start(self._events)
 
     async def _shut_down(self) -> None:
@@ -334,36 +356,13 @@ class Assembly:
         self._session.journal.close()
 
 
-@dataclass(frozen=True, slots=True)
-class _HookFacts:
-    """What every hook is told of the session."""
 
-    _bench: Workbench
-    _session: OpenSession
-    _workspace: Workspace
-    _policy: Policy
-
-    @property
-    def session_id(self) -> str:
-        return self._session.id
-
-    @property
-    def transcript_path(self) -> Path:
-        return self._session.journal.path
-
-    @property
-    def cwd(self) -> Path:
-        return self._workspace.current
-
-    @property
-    def permission_mode(self) -> str:
-        return str(self._policy.mode)
-
-    @property
-    def project_directory(self) -> Path:
-        return self._workspace.start
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        inherited = {**self._bench.environment, **self._bench.settings.env}
-        return without_model_keys(inherited, keys=self._bench.endpoint.secrets)
+def _unheard(options: Options, conversation: Conversation) -> tuple[Notice, ...]:
+    """What the command line says of the system prompt, where the session's stands already."""
+    if conversation.prefix is None or not (options.system_prompt or options.append_system_prompt):
+        return ()
+    text = (
+        "This session keeps the system prompt that it began with: --system-prompt and --append-system-prompt "
+        "count for new sessions. /compact begins with the present one."
+    )
+    return (Notice(text, "warning"),)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from mcode.agent.conversation import Conversation
     from mcode.call import CallSite, Outcome
+    from mcode.catalog.shelf import Shelf
     from mcode.events import Event, EventBus
     from mcode.permissions.decide import Policy
     from mcode.pipeline.ask import Desk
@@ -59,6 +60,7 @@ class SessionPrograms:
         self._begin_anew: Callable[[str], None] = _nothing_begins
         self._own: asyncio.Task[Outcome] | None = None
         """The program of the user's own that runs."""
+        self._of_subagents: list[RunCode] = []
         self.run_code: RunCode | None = None
         """None where there is no engine."""
 
@@ -72,27 +74,8 @@ class SessionPrograms:
         if find_library() is None:
             return (Notice(why_missing(), "warning"),)
         shelf = self._catalogue.shelf
-        limits, problems = limits_from(self._bench.settings.own.run_code)
-
-        def visible() -> Iterator[Tool]:
-            return (
-                tool
-                for tool in shelf.catalog
-                if policy.hides(tool.name) is None and not shelf.placed(tool).hidden
-            )
-
-        self.run_code = RunCode(
-            Surroundings(
-                invoke=pipeline.run,
-                tools=visible,
-                limits=limits,
-                write_audit=self._audits.write,
-                mask=self._bench.masker.mask,
-                is_loaded=lambda tool: shelf.seen.is_loaded(tool.name),
-                placement=lambda tool: shelf.placed(tool).placement,
-                together=True,
-            )
-        )
+        _, problems = limits_from(self._bench.settings.own.run_code)
+        self.run_code = self._make(shelf, policy, pipeline)
         self._pipeline, self._begin_anew = pipeline, begin_anew
         shelf.catalog.add(self.run_code)
         for record in reversed(self._session.journal.records):
@@ -101,6 +84,52 @@ class SessionPrograms:
                 break
         events.subscribe(self._receive)
         return tuple(Notice(problem, "warning") for problem in problems)
+
+    def for_subagent(self, shelf: Shelf, policy: Policy, pipeline: Pipeline) -> RunCode | None:
+        """A run_code for a sub-agent, taken into its catalogue; None where there is no engine."""
+        if self.run_code is None:
+            return None
+        made = self._make(shelf, policy, pipeline)
+        self._of_subagents.append(made)
+        shelf.catalog.add(made)
+        return made
+
+    async def done_with(self, run_code: RunCode) -> None:
+        """The sub-agent has ended."""
+        self._of_subagents.remove(run_code)
+        await run_code.close()
+
+    def _make(self, shelf: Shelf, policy: Policy, pipeline: Pipeline) -> RunCode:
+        def visible() -> Iterator[Tool]:
+            return (
+                tool
+                for tool in shelf.catalog
+                if policy.hides(tool.name) is None and not shelf.placed(tool).hidden
+            )
+
+        def listed() -> Iterator[Tool]:
+            places = shelf.placements
+            undeferred = sorted((*places.resident(), *places.program_only()), key=lambda tool: tool.name)
+            return (tool for tool in undeferred if policy.hides(tool.name) is None)
+
+        return RunCode(
+            Surroundings(
+                invoke=pipeline.run,
+                tools=visible,
+                listed=listed,
+                limits=limits_from(self._bench.settings.own.run_code)[0],
+                write_audit=self._audits.write,
+                mask=self._bench.masker.mask,
+                is_loaded=lambda tool: shelf.seen.is_loaded(tool.name),
+                placement=lambda tool: tool.placement if tool.seldom else shelf.placed(tool).placement,
+                together=True,
+            )
+        )
+
+    @property
+    def _engines(self) -> tuple[RunCode, ...]:
+        """The session's, and those of the sub-agents that run."""
+        return (*((self.run_code,) if self.run_code else ()), *self._of_subagents)
 
     @property
     def available(self) -> bool:
@@ -152,20 +181,22 @@ class SessionPrograms:
         return self._own is not None and self._own.cancel()
 
     def stop(self, program: str, reason: str) -> bool:
-        return self.run_code is not None and self.run_code.stop(program, reason)
+        return any(each.stop(program, reason) for each in self._engines)
 
     def cancel(self, call: str) -> bool:
-        return self.run_code is not None and self.run_code.cancel_call(call)
+        return any(each.cancel_call(call) for each in self._engines)
 
     def site_of(self, call: Call) -> CallSite | None:
-        return self.run_code.site_of(call) if self.run_code is not None else None
+        sites = (each.site_of(call) for each in self._engines)
+        return next((site for site in sites if site is not None), None)
 
     async def before_preview(self, call: Call, access: Access) -> None:
-        if call.parent is not None and self.run_code is not None:
-            await self.run_code.before_preview(call, access)
+        for each in self._engines if call.parent is not None else ():
+            await each.before_preview(call, access)
 
     async def before_body(self, call: Call) -> bool:
-        return call.parent is not None and self.run_code is not None and await self.run_code.before_body(call)
+        engines = self._engines if call.parent is not None else ()
+        return any([await each.before_body(call) for each in engines])
 
     async def close(self) -> None:
         """End the workers; to be awaited before all other child processes are ended."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.skills import SkillFacts, Skills
 from mcode.agent.turn_rules import TurnRules
-from mcode.config.skill_places import any_skills, load_skills
 from mcode.config.trust import Item
 from mcode.errors import StorageError
 from mcode.events import Notice
@@ -136,6 +135,8 @@ class SessionSkills:
 
     async def read(self) -> None:
         """Read the files in a thread; nothing is loaded for it where there is no directory of such files."""
+        from mcode.config.skill_places import any_skills, load_skills
+
         bench = self.bench
         if not await asyncio.to_thread(any_skills, bench.places, bench.start):
             return

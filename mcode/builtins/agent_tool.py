@@ -1,0 +1,65 @@
+"""Agent: give a task to a sub-agent, and get its last answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from typing_extensions import override
+
+from mcode.builtins.description import read_description
+from mcode.tool import Effect, Placement, Preview, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcode.call import Call
+    from mcode.jsontext import JsonObject
+    from mcode.tool import ToolResult, ToolServices, Workspace
+
+
+class Agents(Protocol):
+    """Who runs sub-agents."""
+
+    def listing(self) -> str:
+        """A line for each kind."""
+        ...
+
+    async def work(self, arguments: JsonObject, call: Call, progress: Callable[[str], None]) -> ToolResult:
+        """Run one to its end; raises UsageError for a kind that does not exist."""
+        ...
+
+
+class AgentTool(Tool):
+    """Its data is {agent, answer, requests, calls, input_tokens, output_tokens, cost}."""
+
+    name = "Agent"
+    effects = frozenset({Effect.CHANGES_SESSION})
+    placement = Placement.TOP_LEVEL_ONLY
+    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
+        "type": "object",
+        "properties": {
+            "prompt": {"type": "string", "minLength": 1},
+            "description": {"type": "string", "description": "three to five words, for the screen"},
+            "subagent_type": {"type": "string", "description": "default general-purpose"},
+            "model": {"type": "string"},
+            "run_in_background": {"type": "boolean", "description": "not possible here; it runs at once"},
+        },
+        "required": ["prompt", "description"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, agents: Agents, *, seldom: bool) -> None:
+        """`seldom`: nobody has defined a kind of agent, so the definition is not in the first request."""
+        self._agents = agents
+        self.seldom = seldom
+        self.description = f"{read_description('agent')} Kinds:\n{agents.listing()}"
+
+    @override
+    async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:
+        del workspace
+        kind = arguments.get("subagent_type", "general-purpose")
+        return Preview(f"{kind}: {arguments['description']}", str(arguments["prompt"]))
+
+    @override
+    async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
+        return await self._agents.work(arguments, services.call, services.progress)

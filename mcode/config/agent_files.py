@@ -1,0 +1,179 @@
+"""Definitions of sub-agents: Markdown files of the project and the user's, and JSON of the command line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.config.front_matter import read_front_matter
+from mcode.config.json_parts import as_list, as_object
+from mcode.config.memory_files import Ground
+from mcode.config.memory_reading import NotRead, check_reach, read_memory_text, rule_files
+from mcode.config.plain_file import resolve
+from mcode.config.skill_places import project_directories
+from mcode.errors import UsageError
+from mcode.jsontext import JsonError, parse_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from mcode.config.front_matter import FrontMatter
+    from mcode.config.places import Places
+    from mcode.jsontext import JsonObject, JsonValue
+
+_NAME = re.compile(r"[A-Za-z0-9_][\w. -]{0,99}")
+_FAMILIES = (".mcode", ".claude", ".agents")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    """One kind of sub-agent."""
+
+    name: str
+    description: str
+    """When to use it: the model reads this."""
+    prompt: str
+    """Its system prompt."""
+    scope: str
+    """`flag`, `project`, `user` or `mcode`."""
+    path: Path | None = None
+    tools: tuple[str, ...] = ()
+    """Names of the tools that it has; empty means all that a sub-agent can have."""
+    without: tuple[str, ...] = ()
+    """Names of tools that it has not."""
+    model: str = ""
+    """Empty for the session's own."""
+    mode: str = ""
+    """The permission mode that it wants; empty for the session's."""
+    max_turns: int | None = None
+    """Requests that it may take."""
+
+    @property
+    def in_listing(self) -> str:
+        return " ".join(self.description.split())
+
+
+def load_agents(
+    places: Places, start: Path, sources: frozenset[str], given: str | None
+) -> tuple[tuple[AgentFile, ...], tuple[str, ...]]:
+    """All definitions, the strongest of each name, sorted by name; and what was not read, with the reason.
+
+    `given` is the argument of `--agents`; before that comes nothing, then the project's files, the nearest first,
+    then the user's. Raises UsageError for `given` that is no JSON. Reads files: call it in a thread.
+    """
+    found: dict[str, AgentFile] = {}
+    problems: list[str] = []
+    for agent in agents_from_json(given) if given else ():
+        found.setdefault(agent.name, agent)
+    for directory, ground in _directories(places, start):
+        if ground.scope not in sources:
+            continue
+        for path in rule_files(directory, ground):
+            agent = _read(path, ground, problems)
+            if agent is not None:
+                found.setdefault(agent.name, agent)
+    return tuple(sorted(found.values(), key=lambda agent: agent.name)), tuple(problems)
+
+
+def any_agents(places: Places, start: Path) -> bool:
+    """Whether there is any directory to look into; quick."""
+    return any(directory.is_dir() for directory, _ in _directories(places, start))
+
+
+def agents_from_json(text: str) -> tuple[AgentFile, ...]:
+    """Definitions of `--agents`: an object of objects by name. Raises UsageError."""
+    try:
+        content = parse_object(text)
+    except JsonError as error:
+        raise UsageError(
+            f"--agents takes a JSON object of agents by name: {error}. Nothing was started."
+        ) from None
+    return tuple(_from_object(name, value) for name, value in content.items())
+
+
+def _from_object(name: str, value: JsonValue) -> AgentFile:
+    entry: JsonObject = as_object(value) or {}
+    description, prompt = entry.get("description"), entry.get("prompt")
+    if not isinstance(description, str) or not isinstance(prompt, str) or not _NAME.fullmatch(name):
+        raise UsageError(
+            f'--agents: {name!r} needs a plain name, and texts "description" and "prompt". Nothing was started.'
+        )
+    most: object = entry.get("maxTurns")
+    return AgentFile(
+        name=name,
+        description=description,
+        prompt=prompt,
+        scope="flag",
+        tools=_texts(entry.get("tools")),
+        without=_texts(entry.get("disallowedTools")),
+        model=_model(str(entry.get("model", ""))),
+        mode=str(entry.get("permissionMode", "")),
+        max_turns=most if isinstance(most, int) and most > 0 else None,
+    )
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    entries = [value] if isinstance(value, str) else as_list(value) or []
+    return tuple(entry for entry in entries if isinstance(entry, str))
+
+
+def _directories(places: Places, start: Path) -> Iterable[tuple[Path, Ground]]:
+    for above in project_directories(start):
+        if above != places.home:  # there they are the user's own
+            for family in _FAMILIES:
+                yield above / family / "agents", Ground("project", above, above)
+    for directory in (places.state, places.claude, places.home / ".agents"):
+        yield directory / "agents", Ground("user", directory)
+
+
+def _read(path: Path, ground: Ground, problems: list[str]) -> AgentFile | None:
+    """One file; None for one without a name, which is documentation, and for one that cannot be used."""
+    try:
+        real = resolve(path)
+        check_reach(path, real, ground)
+        text, notice = read_memory_text(real)
+    except NotRead as not_read:
+        problems.append(str(not_read))
+        return None
+    except OSError as error:
+        problems.append(f"{path} was not read: {error.strerror or error}.")
+        return None
+    if notice:
+        problems.append(notice)
+    front = read_front_matter(text)
+    name = front.text("name")
+    if not name:
+        if front.problem:
+            problems.append(f"{path}: {front.problem}; it is no agent.")
+        return None
+    if not _NAME.fullmatch(name) or not front.text("description"):
+        problems.append(f"{path} is no agent: it needs a plain name and a description.")
+        return None
+    return _agent(name, path, ground, front)
+
+
+def _agent(name: str, path: Path, ground: Ground, front: FrontMatter) -> AgentFile:
+    most = front.text("maxTurns")
+    return AgentFile(
+        name=name,
+        description=front.text("description"),
+        prompt=front.body.strip(),
+        scope=ground.scope,
+        path=path,
+        tools=_names(front.get("tools").listed),
+        without=_names(front.get("disallowedTools").listed),
+        model=_model(front.text("model")),
+        mode=front.text("permissionMode"),
+        max_turns=int(most) if most.isascii() and most.isdecimal() and int(most) > 0 else None,
+    )
+
+
+def _names(listed: Sequence[str]) -> tuple[str, ...]:
+    """Names of tools in lists; what stands in parentheses belongs to the name before it."""
+    return tuple(name for each in listed for name in re.findall(r"[^\s,()]+(?:\([^()]*\))?", each))
+
+
+def _model(name: str) -> str:
+    return "" if name.strip().lower() in ("", "inherit", "default") else name.strip()

@@ -1,0 +1,52 @@
+"""What every hook is told of the session, read anew for each run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.process import without_model_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from mcode.permissions.decide import Policy
+    from mcode.session.store import OpenSession
+    from mcode.tool import Workspace
+    from mcode.wiring.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class HookFacts:
+    """What every hook is told of the session."""
+
+    _bench: Workbench
+    _session: OpenSession
+    _workspace: Workspace
+    _policy: Policy
+
+    @property
+    def session_id(self) -> str:
+        return self._session.id
+
+    @property
+    def transcript_path(self) -> Path:
+        return self._session.journal.path
+
+    @property
+    def cwd(self) -> Path:
+        return self._workspace.current
+
+    @property
+    def permission_mode(self) -> str:
+        return str(self._policy.mode)
+
+    @property
+    def project_directory(self) -> Path:
+        return self._workspace.start
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        inherited = {**self._bench.environment, **self._bench.settings.env}
+        return without_model_keys(inherited, keys=self._bench.endpoint.secrets)

@@ -1,0 +1,305 @@
+"""One sub-agent put together: the session's road, rules, catalogue and journal, a context and tools of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mcode.agent.conversation import Conversation
+from mcode.agent.meter import Meter
+from mcode.agent.prompt import memory_text
+from mcode.agent.replies import ModelCaller
+from mcode.agent.requests import RequestBuilder
+from mcode.agent.subagent_record import SubagentEvents, SubagentLog
+from mcode.agent.subagents import Child
+from mcode.agent.turn import TurnLoop
+from mcode.builtins.all import file_tools, memory_tools
+from mcode.builtins.file_state import FileState
+from mcode.catalog.call_tool import CallTool
+from mcode.catalog.catalog import Catalog
+from mcode.catalog.placement import CALL_TOOL, RUN_CODE, TOOL_SEARCH
+from mcode.catalog.placements import Placements
+from mcode.catalog.seen import Seen
+from mcode.catalog.shelf import Shelf
+from mcode.catalog.tool_search import ToolSearch
+from mcode.config.memory import memory_for
+from mcode.events import Notice, ToolFinished, ToolStarted
+from mcode.permissions.modes import Mode, parse_mode
+from mcode.permissions.names import canonical_name
+from mcode.permissions.wildcard import Wildcard
+from mcode.pipeline.admit import Gate
+from mcode.pipeline.execute import Executor
+from mcode.pipeline.hooks import PromptVerdict, StopVerdict
+from mcode.pipeline.record import Recorder
+from mcode.pipeline.standing import standing_permission
+from mcode.pipeline.validate import SchemaValidator
+from mcode.wiring.room import make_room
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from mcode.call import Call, Outcome
+    from mcode.catalog.placement import PlacementRules
+    from mcode.config.agent_files import AgentFile
+    from mcode.events import Event
+    from mcode.pipeline.hooks import HookRunner, Reaction
+    from mcode.pipeline.run import Pipeline
+    from mcode.tool import Tool
+    from mcode.wiring.subagents import SessionParts
+
+NOT_THERE = frozenset(
+    {
+        "Agent",
+        "AskUserQuestion",
+        "TodoWrite",
+        "ExitPlanMode",
+        "TaskOutput",
+        "TaskStop",
+        TOOL_SEARCH,
+        CALL_TOOL,
+        RUN_CODE,
+    }
+)
+"""Tools of the session that a sub-agent has not, or has one of its own of."""
+
+IN_PLAN = (
+    "The session is in permission mode plan: read and explore only; whatever changes something is denied."
+)
+
+LOOSE = frozenset({Mode.ACCEPT_EDITS, Mode.BYPASS})
+"""Modes that a repository's file cannot have its agents work in."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hooks:
+    """A sub-agent's end is told to SubagentStop hooks, and its task is no message of the user's."""
+
+    hooks: HookRunner
+    call: str
+    kind: str
+    transcript: Path
+
+    async def prompt_submitted(self, text: str) -> PromptVerdict:
+        del text
+        return PromptVerdict()
+
+    async def calls_ended(self, outcomes: Sequence[Outcome]) -> Reaction:
+        return await self.hooks.calls_ended(outcomes)
+
+    async def stop(self, last_message: str, active: bool) -> StopVerdict:
+        fields = {
+            "stop_hook_active": active,
+            "last_assistant_message": last_message,
+            "agent_id": self.call,
+            "agent_type": self.kind,
+            "agent_transcript_path": str(self.transcript),
+        }
+        reaction = await self.hooks.other("SubagentStop", fields, self.kind)
+        return StopVerdict(reaction.blocked, reaction.stop, reaction.notes)
+
+
+class SubagentMaker:
+    """Makes one. Nothing of it outlives its call."""
+
+    def __init__(
+        self,
+        parts: SessionParts,
+        kind: AgentFile,
+        call: Call,
+        inner: dict[str, tuple[str, str]],
+        progress: Callable[[str], None],
+    ) -> None:
+        """`inner` takes in the calls that are made inside of it."""
+        bench = parts.bench
+        self._parts = parts
+        self._kind = kind
+        self._call = call
+        self._inner = inner
+        self._conversation = Conversation(SubagentLog(parts.session.journal, parts.conversation, call.id))
+        # One set of ids for all: nobody repeats what another has used.
+        self._conversation.history.used_ids = parts.conversation.history.used_ids
+        self._events = SubagentEvents(parts.agent().events, call.id, progress)
+        self._workspace = replace(parts.workspace)
+        self._policy = parts.policy.beside(self._workspace, self._mode())
+        self._conversation.mode_told = str(self._policy.mode)
+        self._files = FileState(bench.places.state / "pending")
+        self._memory = bench.memory
+        self._read: list[Path] = []
+        self._catalog = Catalog(self._tools())
+        self._shelf = self._make_shelf()
+        self._events.subscribe(self._note)
+
+    def child(self, model: str) -> Child:
+        """The sub-agent, ready to run."""
+        parts, bench = self._parts, self._parts.bench
+        pipeline = self._make_pipeline()
+        run_code = (
+            parts.programs.for_subagent(self._shelf, self._policy, pipeline) if self._has(RUN_CODE) else None
+        )
+        meter = Meter(
+            self._events, bench.settings.own.prices, parts.agent().meter.window, parts.agent().meter
+        )
+        caller = ModelCaller(
+            self._conversation,
+            bench.endpoint.client,
+            self._make_builder(),
+            meter,
+            self._events,
+            lambda: model,
+            bench.endpoint.calls_on_end_turn,
+        )
+        loop = TurnLoop(
+            self._conversation,
+            caller,
+            pipeline,
+            _Hooks(parts.hooks, self._call.id, self._kind.name, parts.session.journal.path),
+            self._catalog,
+            self._events,
+            make_room(bench, caller, parts.hooks, parts.side_files.keep_text, self._shelf),
+            self._after_calls,
+            self._kind.max_turns or bench.options.max_turns,
+            parent=self._call.id,
+        )
+        forget = parts.shelf.catalog.listen(self._follow)
+
+        async def close() -> None:
+            forget()
+            if run_code is not None:
+                await parts.programs.done_with(run_code)
+
+        return Child(loop, meter, self._events, (f"Working directory: {self._workspace.start}",), close)
+
+    def _mode(self) -> Mode | None:
+        """The mode that the kind wants; a repository's file can only want a stricter one than asking."""
+        if not self._kind.mode:
+            return None
+        try:
+            mode, _ = parse_mode(self._kind.mode)
+        except ValueError:
+            return None
+        theirs = self._kind.scope == "project" and not self._parts.bench.options.trust
+        bypass = mode is Mode.BYPASS and not self._parts.policy.can_bypass
+        if bypass or (theirs and mode in LOOSE):
+            text = f"The agent {self._kind.name} wants mode {mode}, which it cannot have; it works in the session's."
+            self._events.emit(Notice(text, "warning"))
+            return None
+        return mode
+
+    def _tools(self) -> list[Tool]:
+        """The session's tools that it may have; those on files remember only what it has read itself."""
+        policy, bench = self._policy, self._parts.bench
+        own = {
+            tool.name: tool
+            for tool in (
+                *file_tools(self._files, lambda path: not policy.shows(path)),
+                *memory_tools(self._files, bench.places.state),
+            )
+        }
+        return [own.get(tool.name, tool) for tool in self._parts.shelf.catalog if self._may_have(tool)]
+
+    def _may_have(self, tool: Tool) -> bool:
+        return tool.name not in NOT_THERE and self._has(tool.name)
+
+    def _has(self, name: str) -> bool:
+        """Whether its definition gives it a tool of this name."""
+        wanted = not self._kind.tools or any(_names(each, name) for each in self._kind.tools)
+        return wanted and not any(_names(each, name) for each in self._kind.without)
+
+    def _follow(self, server: str) -> None:
+        """A server's tools have changed."""
+        tools = [tool for tool in self._parts.shelf.catalog if tool.source == server and self._may_have(tool)]
+        self._catalog.replace_server(server, tools)
+
+    def _make_shelf(self) -> Shelf:
+        above, policy = self._parts.shelf, self._policy
+        shelf = Shelf(
+            catalog=self._catalog,
+            placements=Placements(self._catalog, self._rules, above.definitions.tokens),
+            seen=Seen(self._conversation),
+            finder=above.finder,
+            definitions=above.definitions,
+            servers=above.servers,
+            permission=lambda tool: standing_permission(policy, tool),
+            way=above.way,
+        )
+        if self._has(TOOL_SEARCH) or not self._kind.tools:
+            self._catalog.add(ToolSearch(shelf))
+            self._catalog.add(CallTool())
+        return shelf
+
+    def _rules(self) -> PlacementRules:
+        """The session's; where the kind names its tools, all of them are there from the start."""
+        rules = self._parts.shelf.placements.rules
+        if not self._kind.tools:
+            return rules
+        pins = {tool.name: "resident" for tool in self._catalog}
+        return replace(rules, pins={**rules.pins, **pins}, expects_servers=False)
+
+    def _make_builder(self) -> RequestBuilder:
+        endpoint = self._parts.bench.endpoint
+        return RequestBuilder(
+            self._conversation,
+            self._shelf,
+            self._policy,
+            self._system,
+            max_tokens=endpoint.max_tokens,
+            most_tokens=endpoint.most_tokens,
+            extra=endpoint.extra,
+            on_refused_loading=lambda: None,
+        )
+
+    def _system(self) -> str:
+        parts = [self._kind.prompt, *(memory_text(file) for file in self._parts.bench.memory.files)]
+        if self._policy.mode is Mode.PLAN:
+            parts.append(IN_PLAN)
+        return "\n\n".join(parts)
+
+    def _make_pipeline(self) -> Pipeline:
+        parts = self._parts
+        gate = Gate(self._shelf, self._policy, self._workspace, SchemaValidator())
+        recorder = Recorder(self._conversation, parts.verdicts, self._events)
+        permission = replace(
+            parts.pipeline.permission,
+            gate=gate,
+            policy=self._policy,
+            recorder=recorder,
+            workspace=self._workspace,
+        )
+        return replace(
+            parts.pipeline,
+            gate=gate,
+            permission=permission,
+            recorder=recorder,
+            executor=Executor(self._workspace, self._events, parts.side_files, parts.agent().desk),
+            workspace=self._workspace,
+            refresh=self._files.refresh,
+        )
+
+    def _note(self, event: Event) -> None:
+        """Know the calls that are made in it, and what they read."""
+        if isinstance(event, ToolStarted):
+            self._inner[event.call.id] = (self._call.id, self._kind.name)
+        elif isinstance(event, ToolFinished):
+            tool = self._catalog.find(event.outcome.call.tool)
+            if tool is not None and tool.name == "Read" and not event.outcome.is_error:
+                self._read += tool.access(event.outcome.call.arguments, self._workspace).reads
+
+    def _after_calls(self, outcomes: Sequence[Outcome]) -> None:
+        """Bring in instruction files of directories that were read in."""
+        del outcomes
+        before = len(self._memory.files)
+        paths, self._read = tuple(dict.fromkeys(self._read)), []
+        for path in paths:
+            self._memory = memory_for(self._memory, path)
+        new = self._memory.files[before:]
+        if new:
+            self._conversation.append("context", {"content": "\n\n".join(memory_text(file) for file in new)})
+
+
+def _names(written: str, tool: str) -> bool:
+    """Whether a word of a list of tools means this one: a name, `mcp__server`, or a pattern with `*`."""
+    name = canonical_name(written.partition("(")[0].strip())
+    if "*" in name:
+        return Wildcard(name).matches(tool)
+    return name == tool or (name.startswith("mcp__") and tool.startswith(f"{name}__"))

@@ -1,0 +1,86 @@
+"""The sub-agents of a session: their kinds are read when it starts; what one is made of loads with the first."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.agent.subagents import Subagents
+from mcode.events import Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcode.agent.agent import Agent
+    from mcode.agent.conversation import Conversation
+    from mcode.agent.subagents import Child
+    from mcode.call import Call
+    from mcode.catalog.shelf import Shelf
+    from mcode.config.agent_files import AgentFile
+    from mcode.permissions.decide import Policy
+    from mcode.permissions.verdict_log import VerdictLog
+    from mcode.pipeline.hooks import HookRunner
+    from mcode.pipeline.run import Pipeline
+    from mcode.pipeline.side_files import SideFiles
+    from mcode.session.store import OpenSession
+    from mcode.tool import Workspace
+    from mcode.wiring.programs import SessionPrograms
+    from mcode.wiring.workbench import Workbench
+
+_SHORT_NAMES = ("opus", "sonnet", "haiku", "fable")
+"""Names that files written for another agent give models."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionParts:
+    """What of a session its sub-agents are made from."""
+
+    bench: Workbench
+    session: OpenSession
+    conversation: Conversation
+    policy: Policy
+    hooks: HookRunner
+    shelf: Shelf
+    pipeline: Pipeline
+    side_files: SideFiles
+    verdicts: VerdictLog
+    programs: SessionPrograms
+    workspace: Workspace
+    agent: Callable[[], Agent]
+
+
+class SessionSubagents:
+    """Reads the kinds, puts the tool into the catalogue, and has each sub-agent made."""
+
+    def __init__(self, parts: SessionParts) -> None:
+        self._parts = parts
+        self.agents = Subagents(self._make, parts.hooks, parts.bench.endpoint.window)
+        parts.hooks.agent_of = self.agents.inner.get
+
+    async def read(self) -> None:
+        """Read the files, in a thread; the tool is in the first request only where they define something."""
+        from mcode.builtins.agent_tool import AgentTool
+        from mcode.config.agent_files import any_agents, load_agents
+
+        bench = self._parts.bench
+        given = bench.options.agents
+        if given or await asyncio.to_thread(any_agents, bench.places, bench.start):
+            found, problems = await asyncio.to_thread(
+                load_agents, bench.places, bench.start, bench.options.setting_sources, given
+            )
+            self.agents.put(found)
+            for problem in problems:
+                self._parts.agent().events.emit(Notice(problem))
+        self._parts.shelf.catalog.add(AgentTool(self.agents, seldom=len(self.agents.kinds) == 1))
+
+    def _make(self, kind: AgentFile, model: str, call: Call, progress: Callable[[str], None]) -> Child:
+        from mcode.wiring.subagent import SubagentMaker
+
+        maker = SubagentMaker(self._parts, kind, call, self.agents.inner, progress)
+        return maker.child(self._model(model or kind.model))
+
+    def _model(self, wanted: str) -> str:
+        """The model's name here: another agent's short name means our own where that fits, or where nothing does."""
+        own = self._parts.agent().model
+        return own if not wanted or wanted.lower() in _SHORT_NAMES else wanted
