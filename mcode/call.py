@@ -37,6 +37,8 @@ class Call:
     """Number of the turn, from 1."""
     fault: str | None = None
     """Why the arguments could not be read (broken JSON and where); such a call ends at `admit`."""
+    message: str = ""
+    """The provider's id of the message that made it; empty where no message did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,8 @@ class Outcome:
     """A note for each argument whose type was restored."""
     rewritten: bool = False
     """A hook changed the arguments or the result."""
+    hooks: tuple[str, ...] = ()
+    """What hooks had to say, in order: the event, the hook where it is known, and `allow`, `deny` or what else."""
     notes: tuple[str, ...] = ()
     """What hooks, the stale guard and the like add for the model; already contained in `text`."""
     stop_turn: str | None = None

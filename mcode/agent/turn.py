@@ -134,7 +134,7 @@ class TurnLoop:
             if isinstance(reply, Broken):
                 return reply.reason, reply.text
             if reply.uses:
-                results = await self._run_calls(turn, reply.uses)
+                results = await self._run_calls(turn, reply.uses, str(reply.message.get("id") or ""))
                 stopped = await self._stopped_after(results)
                 if stopped is not None:
                     return "stopped", stopped
@@ -167,10 +167,11 @@ class TurnLoop:
         self._calls_allowed = self._calls + limit.most
         return ""
 
-    async def _run_calls(self, turn: int, uses: Sequence[ToolUse]) -> list[Outcome]:
+    async def _run_calls(self, turn: int, uses: Sequence[ToolUse], message: str) -> list[Outcome]:
         """Run a message's calls: read-only neighbours side by side, everything else alone and in order."""
         calls = [
-            Call(use.id, use.name, use.arguments, Origin.MODEL, self.parent, turn, use.fault) for use in uses
+            Call(use.id, use.name, use.arguments, Origin.MODEL, self.parent, turn, use.fault, message)
+            for use in uses
         ]
         self._calls += len(calls)
         results: list[Outcome] = []

@@ -61,6 +61,12 @@ class BeforeCall:
     name: str = ""
     """The hook whose behavior it is."""
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """In words, for the record; empty where they had no opinion."""
+        opinion = (f"PreToolUse {self.name}: {self.behavior}",) if self.behavior else ()
+        return (*opinion, *(("PreToolUse: other arguments",) if self.arguments is not None else ()))
+
 
 @dataclass(frozen=True, slots=True)
 class PermissionAnswer:
@@ -86,6 +92,12 @@ class AfterCall:
     """The result to put in place of the tool's."""
     notes: tuple[str, ...] = ()
     stop: str | None = None
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """In words, for the record."""
+        replaced = ("PostToolUse: another result",) if self.replaced is not UNCHANGED else ()
+        return (*replaced, *(f"PostToolUse: objects: {each}" for each in self.feedback))
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ class _Journey:
     decision: str = ""
     result: tuple[ToolResult, float] | None = None
     """What the body returned, and the seconds it took."""
+    hooks: list[str] = field(default_factory=list[str])
+    """What hooks have said, as `Outcome.hooks` has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ class Pipeline:
             raise
         except Exception:  # noqa: BLE001 -- the tool boundary: a bug on the road must not end the session
             outcome = outcomes.broken(journey.call, journey.started, journey.decision)
+        if journey.hooks:
+            outcome = replace(outcome, hooks=tuple(journey.hooks))
         return self.recorder.finish(outcome, started=journey.started)
 
     async def _tell_hooks_of_interrupt(self, outcome: Outcome) -> None:
@@ -100,6 +104,7 @@ class Pipeline:
         if isinstance(admitted, Refused):
             return outcomes.refused(admitted)
         before = await self.hooks.before_call(admitted.call)
+        journey.hooks += before.said
         if before.arguments is not None:
             admitted = await self.gate.admit(replace(admitted.call, arguments=before.arguments))
             if isinstance(admitted, Refused):
@@ -141,6 +146,8 @@ class Pipeline:
             directory = self.workspace.current
             decided = await self.permission.decide(admitted, preview, before)
             journey.decision = decided.decision
+            if decided.by.startswith("hook "):
+                journey.hooks.append(f"PermissionRequest {decided.decision}")
             if decided.denial is not None or not await self.programs.before_body(admitted.call):
                 return decided
             if decided.by_user and self.workspace.current == directory:
@@ -164,13 +171,14 @@ class Pipeline:
             self.approved.discard(admitted.call.id)
         journey.result = (result, seconds)
         meant = (f"Read as it was meant: {each}." for each in admitted.restorations)
-        return await self._conclude(admitted, result, seconds, (*notes, *meant))
+        return await self._conclude(admitted, (result, seconds), (*notes, *meant), journey)
 
     async def _conclude(
-        self, admitted: Admitted, result: ToolResult, seconds: float, notes: tuple[str, ...]
+        self, admitted: Admitted, ended: tuple[ToolResult, float], notes: tuple[str, ...], journey: _Journey
     ) -> Outcome:
         """Steps 6 and 7: the hooks after the call, then the result cut to size."""
         call = admitted.call
+        result, seconds = ended
         text, data, replaced = result.text, result.data, False
         if result.failure is None:
             after = await self.hooks.after_call(call, text if data is None else data, seconds)
@@ -179,6 +187,7 @@ class Pipeline:
                 text = outcomes.text_of(data)
         else:
             after = await self.hooks.after_failure(call, text, interrupted=False, duration=seconds)
+        journey.hooks += after.said
         drift = [await self.refresh(path) for path in admitted.access.writes]
         every_note = (*notes, *after.notes, *after.feedback, *filter(None, drift))
         whole = replace(result, text=text, data=data, notes=(*result.notes, *every_note))

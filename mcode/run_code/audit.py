@@ -52,6 +52,7 @@ class Audit:
             "start",
             lambda: {
                 "turn": call.turn,
+                "message": call.message,
                 "title": self._mask(text.title),
                 "sha256": hashlib.sha256(code).hexdigest(),
                 "code": self._mask(well_formed(text.given)),
@@ -75,6 +76,7 @@ class Audit:
                 "state": str(record.state),
                 "restorations": [self._mask(each) for each in outcome.restorations] if outcome else [],
                 "rewritten": outcome.rewritten if outcome else False,
+                "hooks": [self._mask(each) for each in outcome.hooks] if outcome else [],
                 "decision": self._mask(outcome.decision) if outcome is not None else "",
                 "batch": outcome.batch if outcome else "",
                 "waited_ms": round(record.waited * 1000),

@@ -14,6 +14,7 @@ from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
 from mcode.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolStarted
 from mcode.model.usage import count_request
+from mcode.run_code.audit_read import read_audits
 from tests.run_code.sessions import hook_script, noted, project, result_of, session
 from tests.run_code.workplace import until
 from tests.stage import use
@@ -194,6 +195,14 @@ async def test_21_hooks_deny_rewrite_and_replace_for_programs_as_for_direct_call
         assert [given["tool_name"] for given in nested] == ["Read", "Read", "Read", "Glob"]
         assert len({given["tool_use_id"] for given in inputs}) == 8
         assert len(noted(tmp_path, "after")) == 4
+        (program,) = read_audits(here.agent.session.directory)
+        assert program.records[0]["message"].startswith("msg_")
+        heard = [record["hooks"] for record in program.records if record["type"] == "call"]
+        said = [
+            [(each.split(" ")[0].rstrip(":"), each.rpartition(": ")[2]) for each in says] for says in heard
+        ]
+        rewritten = [("PreToolUse", "allow"), ("PreToolUse", "other arguments")]
+        assert said == [[("PreToolUse", "deny")], rewritten, rewritten, [("PostToolUse", "another result")]]
         assert (root / "secret.txt").read_text() == "hidden"
 
 
