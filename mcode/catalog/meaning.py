@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 NEARLY_ALL = 0.98
 """Share of the tools whose vectors must be there for the meaning to count."""
 
-LOAD = 64
+LOAD = 16
 """Tools that the thread works out before it makes them known and looks for new ones."""
 
 LEAVE_WITHIN = 5.0

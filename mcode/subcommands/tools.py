@@ -1,4 +1,4 @@
-"""`mcode tools list|show|search|why`: the tools of this folder, from the shell and without a model.
+"""`mcode tools list|show|search|why|test`: the tools of this folder, from the shell and without a model.
 
 The tools of servers are those that the servers offered when they were connected last; none is started.
 """
@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from mcode import jsontext
 from mcode.commands.registry import CommandResult
+from mcode.commands.tools_test import tested
 from mcode.errors import UsageError
 from mcode.streams import write
 from mcode.text import Kind, clean
@@ -44,7 +45,10 @@ def _parser() -> argparse.ArgumentParser:
     shared = _Parser(add_help=False)
     shared.add_argument("--json", action="store_true", help="JSON instead of a table")
     shared.add_argument("--settings", metavar="FILE", help="a settings file, or JSON text, for this run")
-    words = parser.add_subparsers(dest="what", required=True, metavar="list|show|search|why")
+    words = parser.add_subparsers(dest="what", required=True, metavar="list|show|search|why|test")
+    words.add_parser(
+        "test", parents=[shared], help="which tools the search cannot find, and hints that mend it"
+    )
     for word, rest, text in (
         ("list", "*", "all tools, or those that match WORDS: state, cost, permission"),
         ("show", 1, "one tool's definition, as the model gets it"),
@@ -59,6 +63,8 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _answer(given: argparse.Namespace) -> CommandResult:
     async with looking(given.settings) as context:
+        if given.what == "test":
+            return await tested(context)
         if given.what == "show":
             return _show(context, given.words[0])
         action = "" if given.what == "list" else f"{given.what} "
