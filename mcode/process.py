@@ -47,7 +47,7 @@ AFTER_END = 0.25
 CALM_PAUSE = 0.05
 """Seconds between two chunks that nobody keeps any more: a job that floods for hours waits for its reader."""
 
-MASK_LIMIT = 2 * 1024 * 1024
+MASK_LIMIT = 1024 * 1024
 """Bytes of kept output that are searched for what looks like a secret, which takes about a second."""
 
 _CHUNK = 64 * 1024
@@ -151,7 +151,10 @@ def mask_file(path: Path, mask: Callable[[str], str]) -> None:
     ):  # a file that cannot be read or replaced stays as it is, for its owner alone
         if path.stat().st_size > MASK_LIMIT:
             return
-        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        data = path.read_bytes()
+        text = data.decode("utf-8", "surrogateescape")
+        if data.decode("utf-8", "replace").count("\ufffd") > len(text) / 50:
+            return  # noise, a picture, an archive: what it says is not in letters
         masked = mask(text)
         if masked != text:
             replace_file(path, masked.encode("utf-8", "surrogateescape"))

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcode.masking import Masker
+from mcode.masking.masker import SLICE, slices
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -316,3 +317,18 @@ def test_a_password_that_is_called_pwd_is_one() -> None:
     value = "correct" + "-Horse-7"
     assert value not in Masker({"DB_PWD": value}).mask(f"it is {value}")
     assert value not in Masker({}).mask(f'pwd = "{value}"')
+
+
+def test_k_01_a_long_text_is_taken_apart_between_its_lines_and_never_inside_a_key(masker: Masker) -> None:
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{(RANDOM + chr(10)) * 40}-----END RSA PRIVATE KEY-----\n"
+    line = "nothing of note here\n"
+    for before in range(SLICE // len(line) - 60, SLICE // len(line) + 1, 6):
+        text = line * before + key + "token=" + RANDOM + "\n" + line * (6 * SLICE // len(line))
+        masked = masker.mask(text)
+        assert RANDOM not in masked
+        assert masked.startswith(line * before)
+        assert masked.endswith(line)
+    endless = "x" * (10 * SLICE)
+    assert masker.mask(endless) == endless
+    whole = (line + key) * 400
+    assert "".join(slices(whole)) == whole

@@ -199,6 +199,7 @@ async def run(directory: Path, seed: int) -> list[str]:
         agent.catalog.add(Faulty(text + literal + own))
         try:
             await agent.start("startup")
+            await bench.pool.settle(30)
             await agent.submit(f"Look at this: {text}")
             agent.rename(f"about {planted[0].secret}")
         finally:

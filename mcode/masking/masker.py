@@ -13,12 +13,18 @@ from mcode.masking.places import mask_addresses, mask_headers
 from mcode.masking.shapes import mask_aws_pairs, mask_private_keys, mask_shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mcode.jsontext import JsonValue
 
 LITERAL_MINIMUM = 8
 """Characters that a value of the environment or a key needs to be masked wherever it stands."""
+
+SLICE = 64 * 1024
+"""Characters after which a long text is taken apart, at the end of a line: expressions hold up every thread while
+they run, and memory is a multiple of what they look at."""
+
+_PEM_LIMIT = 64 * 1024
 
 _PASSES = (
     mask_private_keys,
@@ -79,6 +85,11 @@ class Masker:
         """Mask every secret that can be told from its value, shape, place or name."""
         if len(text) < LITERAL_MINIMUM:
             return text
+        if len(text) > 4 * SLICE:
+            return "".join(map(self._masked, slices(text)))
+        return self._masked(text)
+
+    def _masked(self, text: str) -> str:
         text = self.mask_keys(text)
         for spelling, replacement in self._literals:
             text = text.replace(spelling, replacement)
@@ -116,6 +127,23 @@ class Masker:
             name = named if key == "value" and isinstance(named, str) else key
             result[masked_key] = self._copy(item, name)
         return result
+
+
+def slices(text: str) -> Iterator[str]:
+    """A long text in pieces that end with a line, and not inside a private key; one without lines at a blank."""
+    start = 0
+    while start < len(text):
+        line = text.find("\n", start + SLICE, start + 4 * SLICE)
+        if line < 0:
+            line = text.find(" ", start + SLICE, start + 4 * SLICE)
+        end = min(start + 4 * SLICE, len(text)) if line < 0 else line + 1
+        key = text.rfind("-----BEGIN", start, end)
+        if key >= 0 and text.find("-----END", key, end) < 0:
+            closing = text.find("-----END", end, end + _PEM_LIMIT)
+            line = text.find("\n", closing) if closing >= 0 else end - 1
+            end = len(text) if line < 0 else line + 1
+        yield text[start:end]
+        start = end
 
 
 def _spellings(kind: str, values: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -55,13 +55,16 @@ def test_k_05_values_of_a_servers_entry_are_secrets_by_name_or_by_looks() -> Non
 def test_k_01_kept_output_is_searched_up_to_a_limit_and_bytes_that_are_no_text_stay(tmp_path: Path) -> None:
     secret = "gh" + "p_" + "A1b2C3d4E5f6" * 3
     small, large = tmp_path / "small", tmp_path / "large"
-    small.write_bytes(b"\xff\x00 " + secret.encode() + b" end")
+    small.write_bytes(b"\xff\x00 " + b"words " * 20 + secret.encode() + b" end")
     large.write_bytes(secret.encode() + b"x" * MASK_LIMIT)
-    for path in (small, large, tmp_path / "missing"):
+    noise = tmp_path / "noise"
+    noise.write_bytes(bytes(range(256)) * 100)
+    for path in (small, large, noise, tmp_path / "missing"):
         mask_file(path, Masker().mask)
     kept = small.read_bytes()
     assert secret.encode() not in kept
     assert kept.startswith(b"\xff\x00 ")
     assert kept.endswith(b" end")
     assert small.stat().st_mode & 0o777 == 0o600
+    assert noise.read_bytes() == bytes(range(256)) * 100
     assert large.read_bytes().startswith(secret.encode()), "exact values are replaced while it is written"
