@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
+from mcode.commands.programs import kept_names
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import table
 from mcode.errors import UsageError
@@ -27,7 +29,9 @@ async def _help(context: CommandContext, arguments: Arguments) -> CommandResult:
     if words:
         return _one(context, words[0].removeprefix("/"))
     rows = [(_heading(command), command.summary) for command in context.registry]
-    text = "\n".join(("Commands", table(rows), "", "What you type", table(_INPUT)))
+    kept = await asyncio.to_thread(kept_names, context)
+    own = ("", "Your programs", table([(f"/{name} [key=value ...]", title) for name, title in kept]))
+    text = "\n".join(("Commands", table(rows), *(own if kept else ()), "", "What you type", table(_INPUT)))
     return CommandResult(text, [_as_object(command) for command in context.registry])
 
 

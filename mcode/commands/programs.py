@@ -22,6 +22,7 @@ from mcode.run_code.kept_programs import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from mcode.commands.host import CommandContext
@@ -77,6 +78,12 @@ async def run_kept(context: CommandContext, name: str, arguments: Arguments) -> 
     outcome = await context.agent.programs.run_kept(name, code, program.needs)
     failed = outcome.status is not Status.OK
     return CommandResult(outcome.text, {"status": str(outcome.status), "data": outcome.data}, failed=failed)
+
+
+def kept_names(context: CommandContext) -> Sequence[tuple[str, str]]:
+    """Names under which the user keeps programs that `/NAME` runs, each with its title; reads the disk."""
+    programs = kept_programs(_directory(context))
+    return [(each.name, each.title) for each in programs if context.registry.find(each.name) is None]
 
 
 async def _audits(context: CommandContext) -> tuple[AuditedProgram, ...]:
@@ -183,11 +190,17 @@ def _directory(context: CommandContext) -> Path:
     return programs_directory(context.agent.workspace.start)
 
 
+def _words(context: CommandContext) -> Sequence[str]:
+    numbers = [str(program.number) for program in read_audits(context.agent.session.directory)]
+    return ("mode off", "mode beside", "mode first", "save", "export", "stop", "cancel", "kept", *numbers)
+
+
 PROGRAMS = Command(
     "programs",
     "programs of the model: list, look into one, keep one, switch",
     _programs,
     usage=USAGE,
+    complete=_words,
     detail=(
         "  /programs 2            the program with its calls beside its lines\n"
         "  /programs save NAME    keep the last one as .mcode/programs/NAME.js; /NAME runs it without a model\n"

@@ -8,6 +8,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mcode.commands.programs import kept_names
 from mcode.mcp.servers import Servers
 
 if TYPE_CHECKING:
@@ -52,7 +53,11 @@ class Completer:
             return [*resources, *files] if ":" in word else [*files, *resources]
         if before.startswith("/") and "\n" not in before:
             name, blank, rest = before[1:].partition(" ")
-            return await self._arguments(name, rest) if blank else self.names(name)
+            return (
+                await self._arguments(name, rest)
+                if blank
+                else [*self.names(name), *await _kept(self._context(), name)]
+            )
         return ()
 
     def names(self, typed: str) -> Sequence[Suggestion]:
@@ -119,6 +124,16 @@ class Completer:
             for word in words
             if word.lower().startswith(typed.lower()) and word.isprintable()
         ]
+
+
+async def _kept(context: CommandContext, typed: str) -> Sequence[Suggestion]:
+    """The user's programs whose name begins so."""
+    kept = await asyncio.to_thread(kept_names, context)
+    return [
+        Suggestion(f"/{name}", len(typed) + 1, note=f"your program: {title}" if title else "your program")
+        for name, title in kept
+        if name.startswith(typed.lower())
+    ]
 
 
 def _as_reference(name: str) -> str:

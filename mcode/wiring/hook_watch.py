@@ -81,6 +81,8 @@ class HookWatch:
         if outcome.status is Status.DENIED:
             call = outcome.call
             fields = {"tool_name": call.tool, "tool_input": call.arguments, "tool_use_id": call.id}
+            if call.parent is not None:
+                fields["parent_tool_use_id"] = call.parent
             self._hooks.observe("PermissionDenied", {**fields, "reason": outcome.text}, call.tool)
         if self._workspace.current != self._directory:
             fields = {"old_cwd": str(self._directory), "new_cwd": str(self._workspace.current)}

@@ -29,6 +29,7 @@ CONSUMERS = {
     "agent/transcript.py": "redraws what the journal holds, nested calls with their parent",
     "commands/export.py": "exports what the transcript shows",
     "pipeline/record.py": "emits them",
+    "ui/acp/updates.py": "calls for editors, each by its own id",
     "ui/headless.py": "stream-json, with parent_tool_use_id",
     "ui/line/calls.py": "a row a call",
     "ui/line/live.py": "what runs now",
@@ -37,6 +38,7 @@ CONSUMERS = {
     "ui/tui/document.py": "blocks, children of their program",
     "ui/tui/sending.py": "whether an answer came",
     "wiring/assembly.py": "instruction files of directories that were read in",
+    "wiring/hook_watch.py": "PermissionDenied, with the parent",
     "wiring/jobs.py": "the list of steps",
     "wiring/keep_rules.py": "the end of a program, which takes its rules with it",
 }

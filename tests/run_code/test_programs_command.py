@@ -16,11 +16,16 @@ from mcode.call import Origin
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
 from mcode.events import ToolFinished, ToolStarted
+from mcode.subcommands.programs import main as programs_main
+from mcode.ui.completion import Completer
+from mcode.ui.line.file_names import FileNames
 from tests.run_code.sessions import project, session
 from tests.run_code.workplace import until
 from tests.stage import use
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcode.commands.registry import CommandResult
     from tests.stage import Stage
 
@@ -85,6 +90,12 @@ async def test_a_kept_program_runs_by_its_name_with_arguments_and_without_a_mode
         assert (await command(here, "/programs save count-lines")).failed
         assert "is a command of mcode" in (await command(here, "/programs save help")).text
         assert (await command(here, "/count-lines names")).failed
+        assert "/count-lines [key=value ...]  counts lines" in (await command(here, "/help")).text
+        registry = standard_registry()
+        context = CommandContext(here.agent, here.bench.surroundings(), registry)
+        completer = Completer(lambda: context, FileNames(lambda: (root,)))
+        assert [each.text for each in await completer.matching("/count")] == ["/count-lines"]
+        assert "mode first" in [each.text for each in await completer.matching("/programs mo")]
 
 
 async def test_a_kept_program_says_which_tool_is_missing_and_nothing_runs(tmp_path: Path) -> None:
@@ -182,6 +193,23 @@ async def test_a_session_goes_on_in_the_mode_it_was_switched_to(tmp_path: Path) 
         assert "run_code" not in [tool["name"] for tool in here.client.requests[0]["tools"]]
 
 
+@pytest.fixture
+def looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., str]:
+    """`mcode programs` without a process of its own; gives what it prints."""
+
+    def run(*words: str) -> str:
+        monkeypatch.setenv("HOME", str(tmp_path / "home"))
+        monkeypatch.delenv("MCODE_CONFIG_DIR", raising=False)
+        monkeypatch.chdir(tmp_path / "project")
+        monkeypatch.setenv("PWD", str(tmp_path / "project"))
+        assert programs_main(list(words)) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
 def mcode(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     root = Path(__file__).parents[2]
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "PYTHONPATH": str(root)}
@@ -196,7 +224,7 @@ def mcode(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_mcode_run_and_mcode_programs_from_the_shell(tmp_path: Path) -> None:
+def test_mcode_run_and_mcode_programs_from_the_shell(tmp_path: Path, looked_at: Callable[..., str]) -> None:
     root = project(tmp_path, a_txt="one\ntwo\n")
     (tmp_path / "home").mkdir()
     (root / ".mcode/programs").mkdir(parents=True)
@@ -215,10 +243,9 @@ def test_mcode_run_and_mcode_programs_from_the_shell(tmp_path: Path) -> None:
     missing = mcode(tmp_path, "run", "other")
     assert (missing.returncode, missing.stdout) == (2, "")
     assert "There are lines." in missing.stderr
-    listed = json.loads(mcode(tmp_path, "programs", "list", "--json").stdout)
+    listed = json.loads(looked_at("list", "--json"))
     assert [each["status"] for each in listed["programs"]] == ["exception"]
-    shown = mcode(tmp_path, "programs", "show", "1")
-    assert "failed  Read" in shown.stdout
-    exported = json.loads(mcode(tmp_path, "programs", "export", "1").stdout)
+    assert "failed  Read" in looked_at("show", "1")
+    exported = json.loads(looked_at("export", "1"))
     assert exported["records"][0]["type"] == "start"
     assert mcode(tmp_path, "programs", "show", "4").returncode == 2
