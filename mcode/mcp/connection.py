@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcode.mcp import library
+from mcode.mcp.collector import resting_collector
 from mcode.mcp.limits import LIST, CallClock, Limits, within
 from mcode.mcp.listing import Offer, list_extras, list_tools
 from mcode.mcp.restarts import Restarts
@@ -223,13 +224,17 @@ class Connection:
             self.protocol = str(client.protocol_version)
             screen.modern = self.protocol >= MODERN
             async with asyncio.timeout(LIST):
-                await self.on_offer(await list_tools(client, screen))
+                await self._take_tools(client, screen)
             self._client = client
             self.error = ""
             self._become("connected")
             self._settled.set()
             await self._serve(client, screen)
             self._client = None
+
+    async def _take_tools(self, client: Any, screen: Screen) -> None:
+        with resting_collector(lambda: len(screen.listed)):
+            await self.on_offer(await list_tools(client, screen))
 
     async def _serve(self, client: Any, screen: Screen) -> None:
         """Carry out orders until the one that ends it; refresh lists, each kind at most once a second."""
@@ -254,17 +259,20 @@ class Connection:
 
     async def _refresh(self, client: Any, screen: Screen, kinds: set[str]) -> None:
         """Ask for lists anew; one that cannot be had stays as it was."""
-        work: list[Callable[[], Awaitable[Offer]]] = []
+        work: list[Callable[[], Awaitable[None]]] = []
         if "tools" in kinds:
-            work.append(lambda: list_tools(client, screen))
+            work.append(lambda: self._take_tools(client, screen))
         if kinds - {"tools"}:
-            work.append(lambda: list_extras(client))
+            work.append(lambda: self._take_extras(client))
         for each in work:
             try:
                 async with asyncio.timeout(LIST):
-                    await self.on_offer(await each())
+                    await each()
             except library.failures() as error:
                 self.on_log(f"a list could not be had: {library.explain(error)}")
+
+    async def _take_extras(self, client: Any) -> None:
+        await self.on_offer(await list_extras(client))
 
     def _make_client(self, transport: Any) -> Any:
         from mcp import Client
