@@ -73,21 +73,22 @@ class Worker:
     def _use(self) -> JsonObject:
         self.made += 1
         at = self.made
+        own = f"new-{at // 7 % 20}.txt"
         choices: list[tuple[str, JsonObject]] = [
             ("Read", {"file_path": f"file-{at % 7}.txt"}),
             ("Glob", {"pattern": "*.txt"}),
             ("Grep", {"pattern": "line 1", "output_mode": "content"}),
-            ("Write", {"file_path": f"new-{at}.txt", "content": f"begins\n{at}\n" * 20}),
+            ("Write", {"file_path": own, "content": f"begins\n{at}\n" * 20}),
             (
                 "Edit",
                 {
-                    "file_path": f"new-{at - 1}.txt",
+                    "file_path": own,
                     "old_string": f"{at - 1}\n",
                     "new_string": "x\n",
                     "replace_all": True,
                 },
             ),
-            ("Read", {"file_path": f"new-{at - 2}.txt"}),
+            ("Read", {"file_path": own}),
             ("Nowhere", {"at": at}),
         ]
         name, arguments = choices[at % len(choices)]
@@ -127,7 +128,7 @@ async def run(directory: Path, calls: int) -> Soaked:
     worker = Worker()
     settings = {
         "permissions": {"allow": ["Read", "Edit", "Write"]},
-        "mcode": {"maxCallsPerTurn": 0, "window": 60_000},
+        "mcode": {"maxCallsPerTurn": 0, "window": 100_000},
     }
     bench = local_workbench(directory, worker, options=Options(skip_permissions=True), settings=settings)
     soaked = Soaked()
