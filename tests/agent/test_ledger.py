@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,15 +12,12 @@ from mcode.agent.savings import ProgramFacts, work_out
 from mcode.commands.ledger_page import page
 from mcode.commands.ledger_reading import ledger_of
 from mcode.commands.ledger_tables import report_text
-from mcode.events import Ledger
-from mcode.model.script import PromptCache
 from mcode.model.script.values import reply, script_of, use
 from tests.stage import stage, turns
+from tools.ledger_sessions import play
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from mcode.model.script.values import Script
 
 SESSIONS = 12
 """Random sessions in the suite; `python -m tools.bench --full` plays 500."""
@@ -30,55 +26,20 @@ SESSIONS = 12
 SILENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
 
-def random_script(seed: int) -> tuple[Script, int]:
-    """Some turns of words and calls, and how many messages of the user they take."""
-    dice = random.Random(seed)
-    replies: list[Any] = []
-    messages = dice.randint(1, 4)
-    for _ in range(messages):
-        for _ in range(dice.randint(0, 3)):
-            pattern = "".join(dice.choices("abcdefgh (){}*=", k=dice.randint(1, 30)))
-            calls = [
-                use("Grep", {"pattern": pattern, "path": "."}),
-                use("Glob", {"pattern": f"*{dice.randint(0, 9)}*"}),
-                use("Read", {"file_path": "text.md"}),
-            ]
-            replies.append(reply("I look. " * dice.randint(0, 40), *dice.sample(calls, dice.randint(1, 3))))
-        replies.append(reply("word " * dice.randint(1, 300)))
-    return script_of(*replies), messages
-
-
-async def play(directory: Path, seed: int) -> tuple[dict[str, Any], list[Ledger], list[int]]:
-    """One random session: its ledger, the events of the meter, and what the stand-in counted of each request."""
-    script, messages = random_script(seed)
-    (directory / "project").mkdir(parents=True)
-    (directory / "project" / "text.md").write_text("A line of text, and 12 figures.\n" * (seed % 90 + 1))
-    async with stage(directory, script) as here:
-        for number in range(messages):
-            await here.say(f"message {number}: " + "please " * (seed * 7 % 50 + 1))
-        counted = [PromptCache().count(body) for body in here.client.requests]
-        return ledger_of(here.agent), here.of(Ledger), counted
-
-
 @pytest.mark.parametrize("seed", range(SESSIONS))
 async def test_the_parts_of_each_request_add_up_to_what_the_provider_counted(
     seed: int, tmp_path: Path
 ) -> None:
-    ledger, shown, counted = await play(tmp_path, seed)
-    requests = ledger["requests"]
-    assert [each["input_tokens"] for each in requests] == counted
+    played = await play(tmp_path, seed)
+    requests = played.ledger["requests"]
+    assert played.wrong == 0
+    assert [each["input_tokens"] for each in requests] == played.counted
     for each in requests:
-        assert (
-            each["definitions"] + each["system"] + each["messages"] + each["results"] == each["input_tokens"]
-        )
         assert sum(each["definitions_by_tool"].values()) == each["definitions"]
         assert sum(each["results_by_tool"].values()) == each["results"]
         assert each["reported"]
-    expected, reported = shown[::2], shown[1::2]
-    for before, after in list(zip(expected, reported, strict=True))[2:]:
-        estimate = before.definitions + before.system + before.messages + before.results
-        assert abs(estimate - after.input_tokens) <= 0.05 * after.input_tokens
-    last = reported[-1]
+    assert played.furthest <= 0.05
+    last = played.shown[-1]
     assert (last.definitions, last.results) == (requests[-1]["definitions"], requests[-1]["results"])
 
 

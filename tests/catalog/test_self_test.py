@@ -6,14 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import mcode
 from mcode.catalog.entry import Entry
 from mcode.catalog.self_test import queries_for, run_self_test
 from mcode.demo.tables import TOOLS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def entry(name: str, description: str, server: str = "own", hint: str = "", **properties: object) -> Entry:
@@ -60,7 +58,12 @@ def test_queries_are_made_of_what_a_tool_says_of_itself() -> None:
 
 
 def test_the_subcommand_says_what_there_is_even_where_no_server_is(tmp_path: Path) -> None:
-    environment = {**os.environ, "HOME": str(tmp_path), "MCODE_CONFIG_DIR": str(tmp_path / ".mcode")}
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "MCODE_CONFIG_DIR": str(tmp_path / ".mcode"),
+        "PYTHONPATH": str(Path(mcode.__file__).parent.parent),
+    }
     command = [sys.executable, "-m", "mcode", "tools", "test", "--json"]
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     assert json.loads(ran.stdout) == {"tools": 0}

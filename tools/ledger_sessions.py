@@ -1,0 +1,98 @@
+"""Random sessions with a scripted model whose own counter says how large each request was: the ledger against it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mcode.commands.ledger_reading import ledger_of
+from mcode.events import Ledger
+from mcode.model.script import PromptCache
+from mcode.model.script.values import reply, script_of, use
+from mcode.model.scripted import ScriptedClient
+from tools.local_session import local_workbench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcode.events import Event
+    from mcode.jsontext import JsonObject
+    from mcode.model.script.values import Script
+
+PARTS = ("definitions", "system", "messages", "results")
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One session that is over."""
+
+    ledger: JsonObject
+    shown: list[Ledger]
+    """The meter's events, two for each request: before it went, and after the answer."""
+    counted: list[int]
+    """Input tokens of each request, by the stand-in."""
+
+    @property
+    def wrong(self) -> int:
+        """Requests whose parts do not add up to what was counted."""
+        requests = self.ledger["requests"]
+        sums = [sum(each[part] for part in PARTS) for each in requests]
+        missing = abs(len(requests) - len(self.counted))
+        return missing + sum(one != other for one, other in zip(sums, self.counted, strict=False))
+
+    @property
+    def furthest(self) -> float:
+        """How far, as a share, the estimate of any request from the third on was from what came back."""
+        pairs = list(zip(self.shown[::2], self.shown[1::2], strict=False))[2:]
+        return max((abs(total(before) / after.input_tokens - 1) for before, after in pairs), default=0.0)
+
+
+def total(shown: Ledger) -> int:
+    """All parts together."""
+    return shown.definitions + shown.system + shown.messages + shown.results
+
+
+def random_script(seed: int) -> tuple[Script, int]:
+    """Some turns of words and calls, and how many messages of the user they take."""
+    dice = random.Random(seed)
+    replies: list[Any] = []
+    messages = dice.randint(1, 4)
+    for _ in range(messages):
+        for _ in range(dice.randint(0, 3)):
+            pattern = "".join(dice.choices("abcdefgh (){}*=", k=dice.randint(1, 30)))
+            calls = [
+                use("Grep", {"pattern": pattern, "path": "."}),
+                use("Glob", {"pattern": f"*{dice.randint(0, 9)}*"}),
+                use("Read", {"file_path": "text.md"}),
+            ]
+            replies.append(reply("I look. " * dice.randint(0, 40), *dice.sample(calls, dice.randint(1, 3))))
+        replies.append(reply("word " * dice.randint(1, 300)))
+    return script_of(*replies), messages
+
+
+async def play(directory: Path, seed: int) -> Played:
+    """One random session in an empty directory."""
+    script, messages = random_script(seed)
+    (directory / "project").mkdir(parents=True)
+    (directory / "project" / "text.md").write_text("A line of text, and 12 figures.\n" * (seed % 90 + 1))
+    client = ScriptedClient(script)
+    bench = local_workbench(directory, client)
+    agent = await bench.open_agent("startup")
+    shown: list[Ledger] = []
+
+    def receive(event: Event) -> None:
+        if isinstance(event, Ledger):
+            shown.append(event)
+
+    agent.events.subscribe(receive)
+    try:
+        await agent.start("startup")
+        for number in range(messages):
+            await asyncio.wait_for(agent.submit(f"message {number}: " + "please " * (seed * 7 % 50 + 1)), 60)
+        counted = [PromptCache().count(body) for body in client.requests]
+        return Played(ledger_of(agent), shown, counted)
+    finally:
+        await agent.close("other")
+        await bench.close()
