@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from mcode import __version__, jsontext
 from mcode.call import Status
 from mcode.catalog.call_tool import meant_block
+from mcode.commands.ledger_reading import ledger_of
 from mcode.events import (
     AssistantMessage,
     Compacted,
@@ -179,6 +180,7 @@ class HeadlessFrontEnd:
                 "round_trips": finished.requests,
                 "programs": self._tally.programs,
                 "cost_known": totals.cost is not None,
+                "ledger": ledger_of(agent),
             },
         }
         if failed:
