@@ -1,10 +1,11 @@
-"""Make the README's picture from a real run: the fixture story in a pseudo-terminal, as an SVG.
+"""Make the README's pictures from real runs, as SVG: the line front end in a pseudo-terminal, and the full screen.
 
-python -m tools.picture [docs/session.svg]
+python -m tools.picture [docs]
 """
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import sys
@@ -13,16 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.segment import Segment
+from rich.text import Text
 
 from mcode.model.script import parse_script
 from tests.e2e.binary import Machine, endpoint
 from tests.e2e.story import EDIT, FAILS, LAST_WORD, PASSES, READ, RUN_TESTS, turn
 from tests.e2e.terminal import PROMPT, BinaryTerminal
+from tests.ui.tui.mockups import played
 from tools.messages_server import running_server
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from mcode.model.script import Script
 
 COLUMNS, ROWS = 96, 46
@@ -56,6 +58,12 @@ def record() -> list[Text]:
             return terminal.styled()
 
 
+async def full_screen(scratch: Path) -> str:
+    """A program that waits for an approval, while the user goes on typing."""
+    async with played(scratch, "working", size=(100, 34)) as on:
+        return on.app.export_screenshot(title="mcode")
+
+
 def _without_links(svg: str) -> str:
     """A picture that fetches nothing: the reader's own monospace font stands in for the one that rich links."""
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
@@ -64,7 +72,8 @@ def _without_links(svg: str) -> str:
 
 
 def main() -> int:
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/session.svg")
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs")
+    folder.mkdir(exist_ok=True)
     rows = record()
     while rows and not rows[-1].plain.strip():
         rows.pop()
@@ -72,11 +81,17 @@ def main() -> int:
         record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor"
     )
     for row in rows:
-        console.print(row, no_wrap=True, overflow="crop")
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(_without_links(console.export_svg(title="mcode")), encoding="utf-8")
-    print(f"{target}: {len(rows)} rows")
+        pieces = ((each.text, each.style or "") for each in Segment.simplify(row.render(console)))
+        console.print(Text.assemble(*pieces, end=""), no_wrap=True, overflow="crop")
+    _write(folder / "session.svg", console.export_svg(title="mcode"))
+    with tempfile.TemporaryDirectory(prefix="mcode-") as scratch:
+        _write(folder / "screen.svg", asyncio.run(full_screen(Path(scratch))))
     return 0
+
+
+def _write(file: Path, svg: str) -> None:
+    file.write_text(_without_links(svg), encoding="utf-8")
+    print(f"{file}: {file.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

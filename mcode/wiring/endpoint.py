@@ -112,7 +112,7 @@ async def choose_endpoint(
     search = await find_credential(own, settings)
     if search.credential is None and base_url is None:
         if interactive:
-            return replace(_guide((_how_to_set(search),)), looked_at=search.looked_at)
+            return replace(_guide((f"No key was found. {_HOW_TO_SET}",)), looked_at=search.looked_at)
         raise UsageError(
             f"There is no model to ask. {_how_to_set(search)} `mcode --demo` shows mcode without one."
         )
@@ -185,12 +185,15 @@ def _guide(notices: tuple[str, ...]) -> Endpoint:
     return Endpoint(guide_client(), GUIDE, guide=True, notices=notices)
 
 
+_HOW_TO_SET = (
+    "Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL (--base-url) for any endpoint of the Messages protocol, and name "
+    "a model with --model."
+)
+
+
 def _how_to_set(search: Search) -> str:
     looked = "; ".join(f"{place}: {state}" for place, state in search.looked_at)
-    return (
-        f"No key was found ({looked}). Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL (--base-url) for any endpoint "
-        "of the Messages protocol, and name a model with --model."
-    )
+    return f"No key was found ({looked}). {_HOW_TO_SET}"
 
 
 def _problems(search: Search) -> tuple[str, ...]:

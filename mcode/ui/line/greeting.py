@@ -26,6 +26,9 @@ def greeting_lines(context: CommandContext, look: Look, remarks: Sequence[str], 
         f"{resident_summary(context)}   /tools and /context show what the model gets",
         "/help: commands   F1: keys   @: a file   !: your own shell command",
     ]
+    looked_at = context.around.looked_at
+    if looked_at:
+        lines.append(f"A key was looked for in: {'; '.join(': '.join(each) for each in looked_at)}")
     for remark in remarks:
         lines += clean(remark, Kind.BLOCK).split("\n")
     if not look.decorated:

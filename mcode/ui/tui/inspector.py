@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 from typing_extensions import override
 
 from mcode.text import Kind, cell_width, clean, shorten
-from mcode.ui.line.wrap import wrap_cells
+from mcode.ui.line.wrap import wrap_cells, wrap_columns, wrap_words
 from mcode.ui.tui.rows import Row, Span, row
 from mcode.ui.tui.rows_view import RowsView
 from mcode.ui.tui.wrapping import wrap_parts
@@ -183,4 +183,10 @@ class TextInspector(InspectorScreen):
 
     def _rows(self, width: int) -> list[Row]:
         kept = (line for line in self._lines if self._wanted in line.lower())
-        return [row(Span(piece)) for line in kept for piece in wrap_cells(line, width)]
+        parts = (
+            part
+            for line in kept
+            for whole in wrap_columns(line, width)
+            for part in wrap_words(whole, width, 4)
+        )
+        return [row(Span(piece)) for part in parts for piece in wrap_cells(part, width)]

@@ -216,7 +216,7 @@ HELP = TableSpec(
     "/help",
     (
         Column("name", "command", lambda value: f"/{value}"),
-        Column("usage", "with"),
+        Column("usage", "with", width=22),
         Column("summary", "", width=80),
     ),
     subtitle="commands; F1 lists the keys",
