@@ -204,15 +204,18 @@ class _Programs:
         return Figure("100 calls of 300 ms, 8 at once, against the ideal", seconds / ideal, 1.15)
 
     async def large_result(self) -> Figure:
-        """The longest time that the loop stood still while ten megabytes went through."""
-        longest = 0.0
+        """The longest time that the loop stood still while ten megabytes went through: in CPU time of all threads
+        between two beats, so that what else the machine does is not counted; by the clock beside it.
+        """
+        longest = by_clock = 0.0
 
         async def beat() -> None:
-            nonlocal longest
+            nonlocal longest, by_clock
             while True:
-                began = time.perf_counter()
+                began, at = time.process_time(), time.perf_counter()
                 await asyncio.sleep(0.001)
-                longest = max(longest, time.perf_counter() - began)
+                longest = max(longest, time.process_time() - began)
+                by_clock = max(by_clock, time.perf_counter() - at)
 
         heart = asyncio.create_task(beat())
         outcome = await self.run(
@@ -224,7 +227,7 @@ class _Programs:
             longest * 1000,
             50.0,
             "ms",
-            f"{len(outcome.text)} characters out",
+            f"{by_clock * 1000:.1f} ms by the clock; {len(outcome.text)} characters out",
         )
 
     async def spare(self) -> Figure:
