@@ -182,10 +182,13 @@ class _Reading:
     def _oauth(self) -> JsonObject | None:
         written = self._object("oauth")
         self._unknown(written, OAUTH, "oauth.")
-        if "authServerMetadataUrl" in written:
-            self._say(
-                "oauth.authServerMetadataUrl", "mcode finds this itself and ignores the field", "warning"
-            )
+        named = written.get("authServerMetadataUrl")
+        if named is not None:
+            from mcode.mcp.named_authority import metadata_address  # hardly any entry has it
+
+            if not metadata_address(written):
+                why = f"expected an https address, got {describe(named)}; it is ignored"
+                self._say("oauth.authServerMetadataUrl", why, "warning")
         port = written.get("callbackPort")
         if port is not None and not (is_number(port) and port in range(1, 65536)):
             self._say(

@@ -13,6 +13,7 @@ from mcode.mcp.callback import Callback, CallbackError
 from mcode.mcp.headers import all_headers
 from mcode.mcp.http_guard import SESSION, Guard, host_of, is_loopback, status_text
 from mcode.mcp.library import explain, failures, loaded
+from mcode.mcp.named_authority import NamedAuthority, metadata_address
 from mcode.mcp.server_facts import scrubber
 from mcode.mcp.tokens import SignIn
 from mcode.process_environment import find_program
@@ -130,6 +131,9 @@ class SigningIn:
         headers = await all_headers(self.entry, self.start, self.environment)
         faults: list[str] = []
         guard: Any = Guard(self.entry.url, frozenset(name.lower() for name in headers), faults.append)
+        named = metadata_address(self.entry.oauth)
+        if named:
+            guard = NamedAuthority(guard, named, self.entry.url)
         async with httpx2.AsyncClient(transport=guard, headers=headers, auth=provider) as client:
             if self.entry.kind == "sse":
                 async with client.stream(

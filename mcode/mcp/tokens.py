@@ -1,4 +1,4 @@
-"""Where sign-ins at servers are kept: a file of the user's alone (0600), or the system's keyring.
+"""Where sign-ins at servers are kept: a file of the user's alone (0600).
 
 A sign-in belongs to one name and one address: an entry that is changed to lead elsewhere has none.
 """

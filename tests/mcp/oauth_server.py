@@ -37,10 +37,12 @@ class OAuthServer:
     async def __call__(self, asked: Asked, writer: asyncio.StreamWriter) -> Answer | None:
         path = urlsplit(asked.path).path
         if path.startswith("/.well-known/oauth-protected-resource"):
-            issuer = "http://169.254.1.1" if self.fault == "leads-away" else self.base
+            issuer = "http://169.254.1.1" if self.fault in ("leads-away", "hidden") else self.base
             return Answer.json({"resource": f"{self.base}/mcp", "authorization_servers": [issuer]})
-        if path.startswith("/.well-known/"):
+        if path == "/hidden/metadata" or (path.startswith("/.well-known/") and self.fault != "hidden"):
             return self._metadata()
+        if path.startswith("/.well-known/"):
+            return Answer(404)
         if path == "/register":
             return self._register(asked)
         if path == "/token":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcode.mcp.expansion import Expander, variables_of
+from mcode.mcp.named_authority import metadata_address
 from mcode.mcp.server_facts import scrubber
 from tests.mcp.server_world import ServerWorld
 
@@ -231,6 +232,19 @@ def test_a_wrong_callback_port_is_left_out(world: ServerWorld) -> None:
     assert entry is not None
     assert entry.oauth == {"clientId": "me"}
     assert "expected a port" in said[0]
+
+
+def test_a_place_for_metadata_that_others_could_stand_in_for_is_not_asked(world: ServerWorld) -> None:
+    oauth = {"authServerMetadataUrl": "http://login.example/metadata"}
+    entry, said = world.one({"url": "https://x.example", "type": "http", "oauth": oauth})
+    assert entry is not None
+    assert metadata_address(entry.oauth) == ""
+    assert "expected an https address" in said[0]
+    good = "https://login.example/metadata"
+    _, said = world.one(
+        {"url": "https://x.example", "type": "http", "oauth": {"authServerMetadataUrl": good}}
+    )
+    assert not said
 
 
 def test_what_errors_say_has_none_of_the_entrys_secrets(world: ServerWorld) -> None:

@@ -104,6 +104,15 @@ async def test_the_user_signs_in_once_and_later_connections_need_no_browser(tmp_
         assert query["resource"] == [world.entry.url]
 
 
+async def test_an_authorization_server_that_the_entry_names_is_asked_and_no_other(tmp_path: Path) -> None:
+    async with world_of(tmp_path, "hidden") as world:
+        oauth = {"authServerMetadataUrl": f"{world.server.url}/hidden/metadata"}
+        await world.attempt(replace(world.entry, oauth=oauth)).run()
+        async with connected(world.transport()) as client:
+            assert json.loads(await call(client, a=1)) == {"a": 1}
+        assert not [asked.path for asked in world.server.asked if asked.path.startswith("/.well-known")]
+
+
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
