@@ -94,6 +94,16 @@ async def run(directory: Path, megabytes: float) -> list[Flood]:
         await bench.close()
 
 
+async def idle_stall() -> float:
+    """Seconds by which this machine is late when nothing is to be done."""
+    longest = 0.0
+    for _ in range(200):
+        before = time.monotonic()
+        await asyncio.sleep(0.005)
+        longest = max(longest, time.monotonic() - before - 0.005)
+    return longest
+
+
 async def _one(agent: Agent, name: str) -> Flood:
     texts: list[str] = []
 
@@ -139,6 +149,7 @@ def main() -> int:
     parser.add_argument("--size", type=float, default=100.0, help="megabytes of the largest floods")
     size: float = parser.parse_args().size
     with tempfile.TemporaryDirectory(prefix="mcode-floods-") as name:
+        idle = asyncio.run(idle_stall()) * 1000
         done = asyncio.run(run(Path(name).resolve(), size))
     for flood in done:
         sys.stdout.write(
@@ -148,7 +159,7 @@ def main() -> int:
     stall = max(each.stall for each in done) * 1000
     sys.stdout.write(
         f"floods of {size:g} MB: {len(done)} kinds, at most {max(each.growth for each in done):+.1f} MB (limit "
-        f"{GROWTH_LIMIT:.0f}), {stall:.0f} ms stall (limit "
+        f"{GROWTH_LIMIT:.0f}), {stall:.0f} ms stall (idle here {idle:.0f}, limit "
         f"{STALL_LIMIT * 1000:.0f}), "
         f"{max(each.characters for each in done)} characters (limit {TEXT_LIMIT})\n"
     )

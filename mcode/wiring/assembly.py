@@ -52,6 +52,7 @@ from mcode.wiring.sandbox import session_sandbox
 from mcode.wiring.servers import SessionServers
 from mcode.wiring.skills import SessionSkills
 from mcode.wiring.subagents import SessionParts, SessionSubagents
+from mcode.wiring.watchdog import Watchdog
 from mcode.wiring.web import session_web_tools
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Assembly:
         self._bench = bench
         self._session = session
         self._events = EventBus()
+        self._watchdog = Watchdog(self._events)
         self._opening: list[Notice] = []
         self._conversation = Conversation(session.journal)
         self._workspace = Workspace(
@@ -352,6 +354,7 @@ class Assembly:
         await self._jobs.close()
         await self._programs.close()
         await end_all_children()
+        self._watchdog.close()
         self._verdicts.close()
         self._session.journal.close()
 

@@ -1,0 +1,52 @@
+"""The event loop is watched while a turn runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from mcode.tool import Tool, ToolResult
+from tests.stage import stage, turns, use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from mcode.jsontext import JsonObject
+    from mcode.tool import ToolServices
+
+
+class Blocking(Tool):
+    """Holds up the loop, as nothing may."""
+
+    name = "Blocking"
+    description = "Blocks"
+    input_schema: JsonObject = {"type": "object", "properties": {}}  # noqa: RUF012 -- declared by Tool, never changed
+
+    @override
+    async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
+        time.sleep(0.5)
+        await asyncio.sleep(0.2)
+        return ToolResult("blocked")
+
+
+async def test_l_03_a_loop_that_stood_still_is_noted_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with stage(tmp_path, turns(use("Blocking"), "done")) as opened:
+        opened.agent.catalog.add(Blocking())
+        opened.answer("once")
+        with caplog.at_level(logging.WARNING, "mcode.wiring.watchdog"):
+            await opened.say("block")
+            noted = [record.getMessage() for record in caplog.records if "stood still" in record.getMessage()]
+            assert noted
+            assert any("ToolStarted" in text for text in noted)
+            caplog.clear()
+            time.sleep(0.5)  # no turn runs: nobody waits for the loop
+            await asyncio.sleep(0.2)
+            assert not caplog.records

@@ -1,0 +1,108 @@
+"""Starting where starting is hard, with the real program: it works, or says why, and soon."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+import pytest
+
+from tests.e2e.binary import Machine
+
+SOON = 30.0
+"""Seconds; on an idle machine it is less than two, and these tests run beside others."""
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine.fresh(tmp_path)
+
+
+def test_l_01_a_folder_with_many_files_delays_nothing(machine: Machine) -> None:
+    crowd = machine.project / "crowd"
+    for group in range(20):
+        (crowd / str(group)).mkdir(parents=True)
+        for number in range(500):
+            os.close(os.open(crowd / str(group) / f"file-{number}.py", os.O_CREAT | os.O_WRONLY))
+    began = time.monotonic()
+    crowded = machine.run("-p", "--demo", "/status")
+    took = time.monotonic() - began
+    began = time.monotonic()
+    plain = machine.run("-p", "--demo", "/status", cwd=machine.home)
+    usual = time.monotonic() - began
+    assert (crowded.code, plain.code) == (0, 0)
+    assert took < 3 * usual + 3, "ten thousand files are not looked at before they are asked for"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every directory")
+def test_l_01_a_folder_without_permission_is_named(machine: Machine) -> None:
+    closed = machine.project / "closed"
+    closed.mkdir()
+    closed.chmod(0o300)
+    ran = machine.run("-p", "--demo", "/status", cwd=closed)
+    closed.chmod(0o700)
+    assert ran.code == 2
+    assert "cannot be read" in ran.err
+
+
+def test_l_01_without_a_home_it_works_or_says_what_to_set(machine: Machine) -> None:
+    began = time.monotonic()
+    ran = machine.run("-p", "--demo", "/status", environment={"HOME": str(machine.home / "missing")})
+    assert ran.code in (0, 1, 2)
+    assert "Traceback" not in ran.err
+    assert ran.code == 0 or str(machine.home / "missing") in ran.err
+    assert time.monotonic() - began < SOON
+
+
+def test_l_01_a_home_that_is_a_file_is_named(machine: Machine) -> None:
+    odd = machine.project / "file"
+    odd.write_text("")
+    ran = machine.run("-p", "--demo", "/status", environment={"HOME": str(odd)})
+    assert ran.code in (1, 2)
+    assert str(odd) in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_l_06_a_message_of_more_than_ten_megabytes_is_refused_with_the_limit(machine: Machine) -> None:
+    ran = machine.run("-p", "--demo", stdin="words of mine\n" * 800_000)
+    assert ran.code == 2
+    assert "over the limit of 10485760 bytes" in ran.err
+    assert "put it in a file" in ran.err
+    assert not machine.sessions or len(machine.sessions[-1].read_bytes()) < 100_000
+
+
+def test_l_06_a_message_with_nul_and_control_characters_reaches_the_session_and_breaks_nothing(
+    machine: Machine,
+) -> None:
+    ran = machine.run("-p", "--demo", stdin="a\0b\x1b[31m\x07 hello")
+    assert ran.code == 0, ran.err
+    records = [json.loads(line) for line in machine.sessions[-1].read_text("utf-8").splitlines()]
+    (user,) = [record["body"] for record in records if record["type"] == "user"]
+    assert "hello" in user["text"]
+    again = machine.run("-p", "--demo", "--continue", "still there?")
+    assert again.code == 0, again.err
+
+
+def test_l_06_a_thousand_mentions_are_bounded(machine: Machine) -> None:
+    for number in range(1000):
+        (machine.project / f"m{number}.txt").write_text(f"content {number}\n")
+    message = " ".join(f"@m{number}.txt" for number in range(1000))
+    ran = machine.run("-p", "--demo", stdin=message)
+    assert "Traceback" not in ran.err
+    assert ran.code == 0 or ran.err
+
+
+def test_l_07_records_and_fields_of_a_newer_version_are_kept(machine: Machine) -> None:
+    assert machine.run("-p", "--demo", "hello").code == 0
+    journal = machine.sessions[-1]
+    lines = journal.read_text("utf-8").splitlines()
+    last = json.loads(lines[-1])
+    newer = {**last, "seq": last.get("seq", 0) + 1, "type": "from_the_future", "body": {"field": "kept"}}
+    for name in ("sequence", "n"):
+        if name in last:
+            newer[name] = last[name] + 1
+    journal.write_text("\n".join((*lines, json.dumps(newer))) + "\n")
+    ran = machine.run("-p", "--demo", "--continue", "go on")
+    assert ran.code == 0, ran.err
+    assert '"from_the_future"' in journal.read_text("utf-8")
