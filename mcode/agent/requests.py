@@ -69,6 +69,8 @@ class RequestBuilder:
         """The prefix of the last request, with the definitions that loading has added behind it."""
         self.messages: tuple[JsonObject, ...] = ()
         """The messages of the last request, as they were sent."""
+        self.bodies: tuple[JsonObject, ...] = ()
+        """The last two bodies, the newer one last; they share what they have in common with the conversation."""
         if conversation.prefix is not None:
             self._freeze(conversation.prefix)
 
@@ -91,16 +93,19 @@ class RequestBuilder:
         body = self._body(prefix, max_tokens or self.max_tokens)
         for problem in unreachable(body, (tool.name for tool in self.deferred()), prefix.way):
             logger.error("a request goes out with something deferred out of reach: %s", problem)
+        self.bodies = (*self.bodies[-1:], body)
         return body
 
     def repair(self, failure: Failure, body: JsonObject) -> JsonObject | None:
         """The body without what the endpoint refuses, where that can be; later requests leave it out as well."""
         if self.prefix.way == "reference" and self._is_about_loading(failure, body):
-            return self._without_references(failure, int(body["max_tokens"]))
-        changed = repaired(body, failure.subject)
-        if changed is None or failure.subject in self._repairs:
-            return None
-        self._note_refusal(failure)
+            changed = self._without_references(failure, int(body["max_tokens"]))
+        else:
+            changed = repaired(body, failure.subject)
+            if changed is None or failure.subject in self._repairs:
+                return None
+            self._note_refusal(failure)
+        self.bodies = (*self.bodies[:-1], changed)
         return changed
 
     def begin_anew(self, reason: str) -> None:

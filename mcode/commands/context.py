@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING
 
 from mcode.commands.ledger_reading import ledger_of
 from mcode.commands.ledger_tables import report_text, savings_text
 from mcode.commands.program_tables import size
 from mcode.commands.registry import Arguments, Command, CommandResult
+from mcode.commands.request_view import request_view
 from mcode.commands.tables import dollars, percent, plural, table, tokens
 from mcode.errors import UsageError
 from mcode.run_code.audit_read import read_audits
@@ -17,7 +17,6 @@ from mcode.run_code.audit_read import read_audits
 if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
     from mcode.events import Ledger
-    from mcode.jsontext import JsonObject
 
 BYTES_A_TOKEN = 4
 """Of results, for an estimate of what they would have cost."""
@@ -30,25 +29,10 @@ _BAR = 30
 """Cells of a bar that stands for the whole window."""
 
 
-class _Prefix(Protocol):
-    """What stood in front of the messages of the last request."""
-
-    model: str
-    system: str
-    tools: tuple[JsonObject, ...]
-
-
-class _Sent(Protocol):
-    """The builder of requests, as far as the last one is concerned."""
-
-    prefix: _Prefix
-    messages: tuple[JsonObject, ...]
-
-
 async def _context(context: CommandContext, arguments: Arguments) -> CommandResult:
     words = arguments.at_most(1, _USAGE)
     if words == ("view",):
-        return _view(context)
+        return request_view(context)
     if words == ("session",):
         whole = await asyncio.to_thread(ledger_of, context.agent)
         return CommandResult(report_text(whole), whole)
@@ -75,31 +59,6 @@ async def _context(context: CommandContext, arguments: Arguments) -> CommandResu
     whole = await asyncio.to_thread(ledger_of, context.agent)
     text += "".join(f"\n\n{part}" for part in (savings_text(whole), _MORE) if part)
     return CommandResult(text, {**_as_object(ledger), "programs": saved, "session": whole})
-
-
-def _view(context: CommandContext) -> CommandResult:
-    """What the model was sent last, word for word; marks for the provider's cache and limits are left out."""
-    sent = cast("_Sent", context.agent.builder)
-    if not sent.messages:
-        return CommandResult("No request has been sent since this session was opened.", {"request": None})
-    prefix = sent.prefix
-    request = {
-        "model": prefix.model,
-        "system": prefix.system,
-        "tools": list(prefix.tools),
-        "messages": list(sent.messages),
-    }
-    parts = [f"model\n{prefix.model}", f"system\n{prefix.system}"]
-    parts += [f"tool {tool.get('name', '')}\n{_pretty(tool)}" for tool in prefix.tools]
-    parts += [
-        f"message {at} of {len(sent.messages)}, {message.get('role', '')}\n{_pretty(message.get('content'))}"
-        for at, message in enumerate(sent.messages, 1)
-    ]
-    return CommandResult("\n\n".join(parts), {"request": request})
-
-
-def _pretty(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _text(ledger: Ledger) -> str:

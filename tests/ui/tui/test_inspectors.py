@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
+from mcode.commands.host import CommandContext
+from mcode.commands.standard import standard_registry
 from mcode.events import Ledger, Notice, TurnFinished
-from tests.stage import turns, use
+from tests.stage import stage, turns, use
 from tests.ui.tui.screen import COUNTS, screen
 
 if TYPE_CHECKING:
@@ -71,6 +73,33 @@ async def test_23_context_adds_up_to_the_input_of_the_last_request(tmp_path: Pat
         await on.until(lambda: on.shown.startswith(" /context view"))
         await on.press("end")
         await on.until(lambda: '"text": "hello"' in on.shown)
+        assert "[cache mark" in on.shown
+
+
+async def test_the_request_is_shown_with_its_marks_and_what_differs_from_the_one_before(
+    tmp_path: Path,
+) -> None:
+    async with stage(tmp_path, turns("One.", "Two.")) as on:
+        registry = standard_registry()
+        context = CommandContext(on.agent, on.bench.surroundings(), registry)
+        await on.say("first")
+        first = await registry.run("/context view", context)
+        assert "the first request of this start" in first.text
+        await on.say("second")
+        second = await registry.run("/context view", context)
+        data = cast("dict[str, Any]", second.data)
+        assert data["request"] == on.client.requests[-1]
+        assert data["difference"] == {
+            "messages_as_before": 1,
+            "messages_new": 2,
+            "messages_gone": 0,
+            "model": False,
+            "system": False,
+            "tools": False,
+            "other": False,
+        }
+        assert {"system", "message 1", "message 3"} <= set(data["cache_marks"])
+        assert "1 message as before, 2 new; model, system and tools are the same" in second.text
 
 
 async def test_resume_shows_the_sessions_and_what_was_said(tmp_path: Path) -> None:
