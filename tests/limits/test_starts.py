@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import os
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.e2e.binary import Machine
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SOON = 30.0
 """Seconds; on an idle machine it is less than two, and these tests run beside others."""
