@@ -4,8 +4,9 @@ All benches in one table: every promised figure with pass or fail beside it, and
     python -m tools.bench [--full] [--only WORD] [--json FILE] [--catalogue FILE]
 
 Short by default: the sizes stand beside the figures. `--full` runs the promised sizes, and takes its time.
-`--catalogue` is a file of real tools for the benches that take one; without it they use made-up tools. The calibration is the time
-of a fixed piece of Python here, before and after: where the two differ much, the machine was not steady.
+`--catalogue` is a file of real tools for the benches that take one; without it they use made-up tools. The
+calibration is the time of a fixed piece of Python here, before and after: where the two differ much, the machine
+was not steady.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ add up to the provider's input tokens exactly. Where nothing was reported they a
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Folded
@@ -60,10 +60,17 @@ class RequestEntry:
     """Tokens of the definitions that were left out of it."""
     calls: tuple[str, ...] = ()
     """Tools that the answer calls, in order; for `call_tool` the tool that is meant."""
+    agent: str = ""
+    """Id of the call that started the sub-agent whose request it is; empty for the conversation's own."""
     cost: float | None = None
     """US dollars; None where the model has no price."""
     sequence: int = 0
     """Number of the journal's record of the answer."""
+
+    @property
+    def is_own(self) -> bool:
+        """True for a request of the conversation itself: beside it are summaries and sub-agents."""
+        return not self.aside and not self.agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +119,7 @@ class LedgerBook:
     @property
     def last(self) -> RequestEntry | None:
         """The last request of the conversation."""
-        return next((entry for entry in reversed(self.requests) if not entry.aside), None)
+        return next((entry for entry in reversed(self.requests) if entry.is_own), None)
 
     def by_tool(self, part: str) -> dict[str, int]:
         """`definitions` or `results`, summed over all requests, the largest first."""
@@ -139,12 +146,16 @@ def read_ledger(records: Iterable[Record], prices: Mapping[str, Prices]) -> Ledg
 class _Reader:
     """Replays a conversation and weighs each request as it was sent."""
 
-    def __init__(self, prices: Mapping[str, Prices]) -> None:
+    def __init__(self, prices: Mapping[str, Prices], above: _Reader | None = None, agent: str = "") -> None:
+        """`above`: the reader of the session, for that of a sub-agent; `agent`: id of the call that started it."""
         self._prices = prices
+        self._agent = agent
+        self._agents: dict[str, _Reader] = {}
+        """Readers of the sub-agents, by the call that started each."""
         self._state = Folded()
         self._rendering = Rendering()
         self._correction = Correction()
-        self._entries: list[RequestEntry] = []
+        self._entries: list[RequestEntry] = above._entries if above else []  # noqa: SLF001 -- the same class
         self._weighed: list[tuple[JsonObject, RequestSize, Counter[str]]] = []
         """The messages of the last request, each with what all up to it weigh, and their results by tool."""
         self._prefix: tuple[Prefix, int, RequestSize, Counter[str]] | None = None
@@ -172,9 +183,22 @@ class _Reader:
                 self._loads.append(Loaded(str(body.get("how", "")), len(loaded), tokens))
             case "call_finished":
                 self._uses[str(body.get("id", ""))] = record.sequence
+                for agent in self._agents.values():
+                    agent.take(record)  # calls of sub-agents stand among the session's own
+            case "subagent":
+                self._pass_on(record)
             case _:
                 pass
         self._state.fold(record.type, body)
+
+    def _pass_on(self, record: Record) -> None:
+        """A record of a sub-agent's own conversation."""
+        call, inner = str(record.body.get("call", "")), record.body.get("body")
+        agent = self._agents.get(call)
+        if agent is None:
+            agent = self._agents[call] = _Reader(self._prices, self, call)
+        if is_object(inner):
+            agent.take(replace(record, type=str(record.body.get("type", "")), body=inner))
 
     def book(self) -> LedgerBook:
         tools, tokens = self._left_out
@@ -216,6 +240,7 @@ class _Reader:
             results=shared(results, expected.results),
             deferred=self._as_reported(self._left_out[1]),
             calls=tuple(self._tools[text_field(block, "id")] for block in uses),
+            agent=self._agent,
             cost=self._cost(prefix.model, usage),
             sequence=record.sequence,
         )
@@ -233,6 +258,7 @@ class _Reader:
             reported=bool(usage.total_input),
             answered=True,
             aside=True,
+            agent=self._agent,
             cost=self._cost(model, usage),
             sequence=record.sequence,
         )

@@ -93,7 +93,7 @@ class Savings:
 
 def work_out(book: LedgerBook, programs: Iterable[ProgramFacts]) -> Savings:
     """The savings of a session."""
-    entries = [entry for entry in book.counted if not entry.aside]
+    entries = [entry for entry in book.counted if entry.is_own]
     return Savings(_deferral(book, entries), tuple(_program(each, book, entries) for each in programs))
 
 

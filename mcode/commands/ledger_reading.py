@@ -62,7 +62,8 @@ def _facts(program: AuditedProgram) -> ProgramFacts:
 
 def _totals(book: LedgerBook) -> JsonObject:
     return {
-        "round_trips": sum(not entry.aside for entry in book.counted),
+        "round_trips": sum(entry.is_own for entry in book.counted),
+        "sub_agents": sum(bool(entry.agent) and not entry.aside for entry in book.counted),
         "asides": sum(entry.aside for entry in book.counted),
         "unanswered": len(book.requests) - len(book.counted),
         "estimated": sum(not entry.reported for entry in book.counted),
@@ -97,6 +98,7 @@ def _request(entry: RequestEntry) -> JsonObject:
         "turn": entry.turn,
         "model": entry.model,
         "aside": entry.aside,
+        "agent": entry.agent,
         "answered": entry.answered,
         "reported": entry.reported,
         **_parts(entry.size),

@@ -24,6 +24,7 @@ def totals_text(ledger: JsonObject) -> str:
     """What the session has sent, read and cost."""
     totals = ledger["totals"]
     asides = f" and {plural(totals['asides'], 'request')} beside the conversation" if totals["asides"] else ""
+    agents = f" and {plural(totals['sub_agents'], 'request')} of sub-agents" if totals["sub_agents"] else ""
     estimated = totals["estimated"]
     how = (
         "as the provider reported it"
@@ -40,7 +41,7 @@ def totals_text(ledger: JsonObject) -> str:
         ("to cache", tokens(totals["cache_written"]), ""),
         ("output", tokens(totals["output_tokens"]), ""),
     ]
-    heading = f"{plural(totals['round_trips'], 'round trip')}{asides}; cost {dollars(totals['cost'])}"
+    heading = f"{plural(totals['round_trips'], 'round trip')}{asides}{agents}; cost {dollars(totals['cost'])}"
     return f"{heading}\n{table(rows, right=frozenset({1}))}"
 
 
@@ -65,7 +66,9 @@ def requests_text(ledger: JsonObject) -> str:
             *(f"{each[part]:,}" for part in ("definitions", "system", "messages", "results", "input")),
             f"{each['cache_read']:,}",
             f"{each['output_tokens']:,}",
-            "a summary" if each["aside"] else _calls(each["calls"]),
+            "a summary"
+            if each["aside"]
+            else f"{'sub-agent: ' if each['agent'] else ''}{_calls(each['calls'])}",
         )
         for each in ledger["requests"]
     ]

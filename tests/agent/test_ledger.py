@@ -13,6 +13,7 @@ from mcode.commands.ledger_page import page
 from mcode.commands.ledger_reading import ledger_of
 from mcode.commands.ledger_tables import report_text
 from mcode.model.script.values import reply, script_of, use
+from mcode.session.records import Record
 from tests.stage import stage, turns
 from tools.ledger_sessions import play
 
@@ -69,6 +70,33 @@ async def test_the_ledger_of_a_resumed_session_is_that_of_the_first(tmp_path: Pa
         after = ledger_of(here.agent)
     assert after["requests"][0] == before["requests"][0]
     assert len(after["requests"]) == 2
+
+
+def test_requests_of_a_subagent_count_in_the_sums_and_not_as_round_trips() -> None:
+    usage = {"input_tokens": 100, "output_tokens": 10}
+    prefix: dict[str, Any] = {"model": "m", "system": "be kind", "tools": [], "reason": "start"}
+    said: dict[str, Any] = {
+        "message": {"content": [{"type": "text", "text": "so"}], "usage": usage},
+        "complete": True,
+    }
+
+    def inner(kind: str, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        return "subagent", {"call": "toolu_1", "type": kind, "body": body}
+
+    asked: dict[str, Any] = {"content": "go", "text": "go", "turn": 1}
+    rows: list[tuple[str, dict[str, Any]]] = [
+        ("user", asked),
+        ("prefix", prefix),
+        inner("user", asked),
+        inner("prefix", prefix),
+        inner("assistant", said),
+    ]
+    records = [Record(at, kind, body, "") for at, (kind, body) in enumerate([*rows, ("assistant", said)], 1)]
+    book = read_ledger(records, {})
+    assert [entry.agent for entry in book.requests] == ["toolu_1", ""]
+    assert book.usage.total_input == 200
+    assert book.last is book.requests[1]
+    assert sum(entry.is_own for entry in book.counted) == 1
 
 
 async def test_prices_make_a_cost_of_the_reported_tokens(tmp_path: Path) -> None:
