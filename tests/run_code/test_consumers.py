@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(mcode.__file__).parent
 
 CONSUMERS = {
+    "agent/subagent_record.py": "what a sub-agent called, its programs' calls included",
     "agent/transcript.py": "redraws what the journal holds, nested calls with their parent",
     "commands/export.py": "exports what the transcript shows",
     "pipeline/record.py": "emits them",
@@ -39,6 +40,7 @@ CONSUMERS = {
     "ui/tui/document.py": "blocks, children of their program",
     "ui/tui/sending.py": "whether an answer came",
     "wiring/assembly.py": "instruction files of directories that were read in",
+    "wiring/subagent.py": "the rows of a sub-agent",
     "wiring/hook_watch.py": "PermissionDenied, with the parent",
     "wiring/jobs.py": "the list of steps",
     "wiring/keep_rules.py": "the end of a program, which takes its rules with it",
