@@ -29,7 +29,7 @@ HOSTILE = Path(__file__).with_name("hostile_server.py")
 
 def hostile(fault: str = "none", *arguments: str, name: str = "h", **more: Any) -> ServerEntry:
     """The entry of the hostile server with a fault."""
-    args = (str(HOSTILE), fault, *arguments)
+    args = ("-S", str(HOSTILE), fault, *arguments)  # without site packages it starts sooner
     written = {"command": sys.executable, "args": list(args)}
     return ServerEntry(
         name, "stdio", "user", None, command=sys.executable, args=args, written=written, **more
