@@ -1,0 +1,86 @@
+"""`mcode report`: the ledger of a session from its file, as text, JSON and a page, and /context in the session."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mcode
+from mcode.commands.host import CommandContext
+from mcode.commands.standard import standard_registry
+from mcode.model.script.values import reply, script_of, use
+from tests.stage import stage
+
+if TYPE_CHECKING:
+    from mcode.commands.registry import CommandResult
+    from tests.stage import Stage
+
+SCRIPT = script_of(
+    use(
+        "run_code",
+        {
+            "code": "const r = await must(tools.Grep({pattern: 'line', output_mode: 'content'})); return r.length"
+        },
+    ),
+    reply("counted"),
+)
+
+
+async def session(directory: Path) -> tuple[str, CommandResult, CommandResult]:
+    """One session with a program; its id, and what /context and /context session say."""
+    project = directory / "project"
+    project.mkdir(parents=True)
+    (project / "notes.txt").write_text("a line of text that is not so short after all\n" * 200)
+    async with stage(directory, SCRIPT) as here:
+        await here.say("count the lines")
+        return here.agent.session.id, await command(here, "/context"), await command(here, "/context session")
+
+
+async def command(here: Stage, line: str) -> CommandResult:
+    registry = standard_registry()
+    return await registry.run(line, CommandContext(here.agent, here.bench.surroundings(), registry))
+
+
+def report(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "HOME": str(directory / "home"),
+        "PYTHONPATH": str(Path(mcode.__file__).parent.parent),
+    }
+    environment.pop("MCODE_CONFIG_DIR", None)
+    command = [sys.executable, "-m", "mcode", "report", *arguments]
+    return subprocess.run(
+        command, cwd=directory / "project", env=environment, capture_output=True, text=True, check=False
+    )
+
+
+async def test_text_json_page_and_session_read_the_same_ledger(tmp_path: Path) -> None:
+    identifier, short, whole = await session(tmp_path)
+    ran = report(tmp_path, "--json", "--html", "page.html")
+    assert ran.returncode == 0, ran.stderr
+    ledger = json.loads(ran.stdout)
+    assert ledger == whole.data
+    page = (tmp_path / "project" / "page.html").read_text("utf-8")
+    assert json.loads(page.split('id="ledger">')[1].split("</script>")[0]) == ledger
+    (program,) = ledger["savings"]["programs"]
+    assert program["calls"] == 1
+    assert program["kept_out"] > 1_000
+    assert isinstance(short.data, dict)
+    assert short.data["session"] == ledger
+    assert "kept" in short.text
+    text = report(tmp_path, identifier[:8]).stdout
+    assert text.strip() == whole.text.strip()
+    assert "2 round trips" in text
+    assert "run_code" in text
+
+
+def test_a_folder_without_sessions_and_a_wrong_word_are_told(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    ran = report(tmp_path)
+    assert ran.returncode == 2
+    assert "no session" in ran.stderr
+    assert report(tmp_path, "--nonsense").returncode == 2
