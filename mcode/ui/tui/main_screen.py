@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from mcode.ui.tui.inspector import InspectorScreen
 from mcode.ui.tui.look import PlainBar
+from mcode.ui.tui.paste_guard import guard_pastes
 from mcode.ui.tui.setup_panel import SetupPanel
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def __init__(self, front: McodeApp) -> None:
         super().__init__()
+        guard_pastes()
         self._front = front
         self.setup = SetupPanel(front)
         """Shown at a start without a key."""
