@@ -114,6 +114,10 @@ def parse(arguments: list[str]) -> Options:
         session_id=given.session_id,
         debug=given.debug,
         agents=given.agents,
+        add_dirs=tuple(_directory(each) for each in given.add_dir or ()),
+        tools=_tools(given.tools),
+        max_budget=given.max_budget_usd,
+        json_schema=given.json_schema,
     )
 
 
@@ -173,6 +177,7 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
     add("--model", metavar="NAME", help="the model to ask")
     add("--base-url", metavar="URL", help="any endpoint of the Messages protocol")
     add("--system-prompt", metavar="TEXT", help="replaces mcode's own system prompt")
+    add("--tools", metavar="NAMES", help='only these of mcode\'s own tools; "" for none, `default` for all')
     add("--agents", metavar="JSON", help="kinds of sub-agents, by name, for this run")
     add("--append-system-prompt", metavar="TEXT", default="", help="stands behind the system prompt")
 
@@ -198,6 +203,7 @@ def _add_permission_options(parser: argparse.ArgumentParser) -> None:
         help="deny rules",
     )
     add("--sandbox", action="store_true", help="commands write in the workspace only, and reach no network")
+    add("--add-dir", nargs="+", metavar="PATH", help="further working directories, for this run")
     add("--settings", metavar="FILE", help="a settings file, or JSON text, for this run")
     add(
         "--setting-sources",
@@ -226,6 +232,8 @@ def _add_headless_options(parser: argparse.ArgumentParser) -> None:
     add("--include-partial-messages", action="store_true", help="stream-json: raw events of the model too")
     add("--permission-prompts", choices=("none",), help="what would ask is denied (always so with -p)")
     add("--max-turns", type=int, metavar="N", help="requests that the run may take")
+    add("--max-budget-usd", type=float, metavar="N", help="ends before more is spent; needs mcode.prices")
+    add("--json-schema", metavar="JSON", help="the answer in this shape, as structured_output")
     add("--verbose", action="store_true", help="accepted for scripts written for other agents")
 
 
@@ -237,6 +245,20 @@ def _start(options: Options) -> int:
     if options.print or not sys.stdin.isatty():
         return run_headless(options)
     return run_interactive(options)
+
+
+def _directory(given: str) -> str:
+    path = os.path.realpath(os.path.expanduser(given))  # noqa: PTH111 -- Path raises on `~nobody`
+    if not os.path.isdir(path):  # noqa: PTH112 -- it never raises
+        raise UsageError(f"--add-dir: {given} is no directory that is there. Nothing was started.")
+    return path
+
+
+def _tools(given: str | None) -> frozenset[str] | None:
+    """Names between commas or blanks; None for all of them."""
+    if given is None or given.strip().lower() == "default":
+        return None
+    return frozenset(name.lower() for name in given.replace(",", " ").split())
 
 
 def _check_session_id(text: str) -> None:

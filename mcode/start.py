@@ -19,10 +19,11 @@ from mcode.wiring.opening import Opening, open_session, which_session
 from mcode.wiring.workbench import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
     from typing import TextIO
 
     from mcode.agent.agent import Agent
+    from mcode.jsontext import JsonValue
     from mcode.ui.line.look import Look
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
@@ -87,6 +88,7 @@ async def _headless(options: Options) -> int:
             output_format=options.output_format,
             partial_messages=options.partial_messages,
             credential=bench.endpoint.credential,
+            structured=_structured(agent),
             commands=BoundCommands(registry, CommandContext(agent, bench.surroundings(), registry)),
         )
         try:
@@ -105,6 +107,14 @@ async def _headless(options: Options) -> int:
         finally:
             await agent.close("other")
             await bench.close()
+
+
+def _structured(agent: Agent) -> Callable[[], Sequence[JsonValue]] | None:
+    """The answers in the shape of `--json-schema`, where that was given."""
+    from mcode.builtins.structured_output import NAME, StructuredOutput
+
+    tool = agent.catalog.find(NAME)
+    return (lambda: tool.answers) if isinstance(tool, StructuredOutput) else None
 
 
 async def _interactive(options: Options, typed: str = "") -> int:

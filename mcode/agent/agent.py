@@ -70,6 +70,7 @@ class Agent:
         self.room = parts.room
         self.skills = parts.skills
         self.subagents = parts.subagents
+        self.style = parts.style
 
     @property
     def name(self) -> str:

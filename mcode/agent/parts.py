@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mcode.agent.rewinding import Rewinding
     from mcode.agent.room import RoomMaker
     from mcode.agent.skills import Skills
+    from mcode.agent.style import Style
     from mcode.agent.subagents import Subagents
     from mcode.agent.turn import TurnLoop
     from mcode.builtins.jobs import Jobs
@@ -54,6 +55,7 @@ class Parts:
     room: RoomMaker
     skills: Skills
     subagents: Subagents
+    style: Style
     notices: Sequence[Notice]
     """What the user is told when the session starts."""
     neighbours: Callable[[], Sequence[Notice]]

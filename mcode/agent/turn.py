@@ -80,6 +80,8 @@ class TurnLoop:
     calls_limit: CallsLimit | None = None
     parent: str | None = None
     """Id of the call that started this loop, where it is a sub-agent's."""
+    spent: Callable[[], str] = str
+    """Why no more requests may be made, in words; empty while they may."""
     _requests: int = field(default=0, init=False)
     _calls: int = field(default=0, init=False)
     _calls_allowed: int = field(default=0, init=False)
@@ -118,9 +120,9 @@ class TurnLoop:
         """Ask, run, ask again until there is nothing left to run; returns the reason and the last words."""
         sent_back = 0
         while True:
-            limit = await self._limit_reached()
-            if limit:
-                return "limit", limit
+            limit, spent = await self._limit_reached(), self.spent()
+            if limit or spent:
+                return ("limit", limit) if limit else ("budget", spent)
             problem = await self.room.before_request()
             if problem is not None:
                 return "error", problem

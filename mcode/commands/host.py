@@ -9,9 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
     from pathlib import Path
 
+    from mcode.agent.meter import Totals
     from mcode.agent.rewinding import Rewinding
     from mcode.agent.room import RoomMaker
     from mcode.agent.skills import Skills
+    from mcode.agent.style import Style
     from mcode.agent.subagents import Subagents
     from mcode.builtins.jobs import Jobs
     from mcode.call import Outcome
@@ -106,6 +108,12 @@ class Measures(Protocol):
     window: int
     """Tokens that the model's window holds."""
 
+    totals: Totals
+    """Sums over what was sent since the session was opened here."""
+
+    waited: float
+    """Seconds spent waiting for the model."""
+
 
 class JournalFile(Protocol):
     """The session's file."""
@@ -193,6 +201,11 @@ class Conversation(Protocol):
     @property
     def subagents(self) -> Subagents:
         """The kinds of sub-agents, and those that run."""
+        ...
+
+    @property
+    def style(self) -> Style:
+        """The output style."""
         ...
 
     @property

@@ -33,6 +33,13 @@ class Quit:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyText:
+    """Put the text on the clipboard, where there is one; elsewhere it is shown."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Redraw:
     """The conversation went back: show it anew, and put a message that was taken back into the draft."""
 
@@ -47,7 +54,7 @@ class CommandResult:
     """For people: plain lines, not yet cleaned for a terminal."""
     data: JsonValue = None
     """The same facts for inspectors, scripts and `--json`."""
-    action: OpenSession | Quit | Redraw | None = None
+    action: OpenSession | Quit | Redraw | CopyText | None = None
     """What the front end has to do next."""
     failed: bool = False
     """True where the command could not do what was asked; the text says why."""

@@ -38,6 +38,16 @@ async def _resume(context: CommandContext, arguments: Arguments) -> CommandResul
     return CommandResult(text, {"id": identifier}, OpenSession("resume", identifier))
 
 
+async def _branch(context: CommandContext, arguments: Arguments) -> CommandResult:
+    name = " ".join(arguments.words)
+    _refuse_while_busy(context, "/branch")
+    old = context.agent.session.id
+    text = f"A copy of this session goes on. This one is kept as it is: /resume {old[:8]}"
+    if name:
+        text = f"{text}. /rename gives the copy a name."
+    return CommandResult(text, {"left": old}, OpenSession("fork", old))
+
+
 async def _rename(context: CommandContext, arguments: Arguments) -> CommandResult:
     name = " ".join(arguments.words)
     if not name:
@@ -116,4 +126,5 @@ RESUME = Command(
     aliases=("continue",),
     complete=_references,
 )
+BRANCH = Command("branch", "go on with a copy of this session; this one stays as it is", _branch)
 RENAME = Command("rename", "give this session a name", _rename, "NAME")

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.commands.add_directory import ADD_DIRECTORY
 from mcode.commands.agents import AGENTS
 from mcode.commands.compact import COMPACT
 from mcode.commands.config import CONFIG
 from mcode.commands.context import CONTEXT
+from mcode.commands.copy import COPY
+from mcode.commands.cost import COST
 from mcode.commands.diff import DIFF
 from mcode.commands.doctor import DOCTOR
 from mcode.commands.export import EXPORT
 from mcode.commands.help import HELP
 from mcode.commands.hooks import HOOKS
+from mcode.commands.init import INIT
 from mcode.commands.mcp import MCP
 from mcode.commands.memory import MEMORY
 from mcode.commands.mode import MODE
 from mcode.commands.model import MODEL
+from mcode.commands.output_style import OUTPUT_STYLE
 from mcode.commands.permissions import PERMISSIONS
 from mcode.commands.plan import PLAN
 from mcode.commands.programs import PROGRAMS, run_kept
@@ -24,7 +29,7 @@ from mcode.commands.prompts import run_prompt
 from mcode.commands.quit import QUIT
 from mcode.commands.registry import Registry
 from mcode.commands.rewind import REWIND
-from mcode.commands.session import CLEAR, RENAME, RESUME
+from mcode.commands.session import BRANCH, CLEAR, RENAME, RESUME
 from mcode.commands.skills import SKILLS
 from mcode.commands.status import STATUS
 from mcode.commands.tasks import TASKS
@@ -57,6 +62,8 @@ def standard_registry() -> Registry:
             HOOKS,
             TRUST,
             MEMORY,
+            INIT,
+            OUTPUT_STYLE,
             CONFIG,
             STATUS,
             DOCTOR,
@@ -66,6 +73,10 @@ def standard_registry() -> Registry:
             CLEAR,
             RESUME,
             RENAME,
+            BRANCH,
+            COPY,
+            ADD_DIRECTORY,
+            COST,
             COMPACT,
             REWIND,
             DIFF,

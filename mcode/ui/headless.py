@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from mcode import __version__, jsontext
 from mcode.call import Status
 from mcode.catalog.call_tool import meant_block
 from mcode.commands.ledger_reading import ledger_of
+from mcode.commands.registry import CopyText
 from mcode.events import (
     AssistantMessage,
     Compacted,
@@ -23,17 +24,30 @@ from mcode.events import (
     TurnFinished,
 )
 from mcode.ui.nested import program_facts
+from mcode.ui.stream_lines import (
+    compact_boundary,
+    hook_response,
+    inner_use,
+    permission_denied,
+    retry,
+    tool_result,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from mcode.agent.agent import Agent
     from mcode.call import Call, Outcome
     from mcode.commands.registry import CommandResult
     from mcode.events import Event
-    from mcode.jsontext import JsonObject
+    from mcode.jsontext import JsonObject, JsonValue
 
-SUBTYPES = {"end": "success", "limit": "error_max_turns"}
+SUBTYPES = {
+    "end": "success",
+    "limit": "error_max_turns",
+    "budget": "error_max_budget_usd",
+    "structured": "error_max_structured_output_retries",
+}
 """How the reason of a turn's end is called in a result; anything else is an error during execution."""
 
 
@@ -90,13 +104,18 @@ class HeadlessFrontEnd:
         partial_messages: bool = False,
         credential: str = "none",
         commands: Commands | None = None,
+        structured: Callable[[], Sequence[JsonValue]] | None = None,
     ) -> None:
-        """`commands` runs a message that is a slash command; without it every message goes to the model."""
+        """`commands` runs a message that is a slash command; without it every message goes to the model.
+
+        `structured`: the answers of the present turn in the shape that was asked for, the last one counts.
+        """
         self._agent = agent
         self._output = output
         self._format = output_format
         self._credential = credential
         self._commands = commands
+        self._structured = structured
         self._tally = _Tally()
         self._initial: list[JsonObject] = []
         self._initialised = False
@@ -119,17 +138,27 @@ class HeadlessFrontEnd:
         if self._commands is not None and self._commands.knows(prompt):
             finished = await self._run_command(self._commands, prompt)
         else:
-            finished = await self._agent.submit(prompt, typed=False, invokes=True)
+            finished = self._in_shape(await self._agent.submit(prompt, typed=False, invokes=True))
         self._conclude(finished)
         return 0 if finished.reason == "end" else 1
 
     async def _run_command(self, commands: Commands, line: str) -> TurnFinished:
         """A slash command of ours: its text is the answer, and no model is asked."""
         result = await commands.run(line)
-        if result.action is not None:
+        if result.action is not None and not isinstance(result.action, CopyText):
             text = f"{line.split(maxsplit=1)[0]} is for a session in the terminal; nothing was done."
             return TurnFinished(self._agent.turn, "error", text)
         return TurnFinished(self._agent.turn, "error" if result.failed else "end", result.text)
+
+    def _in_shape(self, finished: TurnFinished) -> TurnFinished:
+        """Where an answer of a certain shape is wanted, that is the answer; an error where there is none."""
+        if self._structured is None or finished.reason != "end":
+            return finished
+        answers = self._structured()
+        if answers:
+            return replace(finished, text=jsontext.dump(answers[-1]))
+        text = f"The model gave no answer in the shape of --json-schema. It said: {finished.text}"
+        return replace(finished, reason="structured", text=text)
 
     def interrupted(self) -> None:
         """Write the result of a run that a signal ended."""
@@ -187,6 +216,8 @@ class HeadlessFrontEnd:
             result["errors"] = [finished.text or finished.reason]
         else:
             result["result"] = finished.text
+            if self._structured is not None:
+                result["structured_output"] = self._structured()[-1]
         return result
 
     def _receive(self, event: Event) -> None:
@@ -230,13 +261,13 @@ class HeadlessFrontEnd:
             case ToolFinished(outcome=outcome):
                 self._show_inner(outcome.call)  # what was refused has never started
                 self._tally.shown.discard(outcome.call.id)
-                self._line(_tool_result(outcome))
+                self._line(tool_result(outcome))
                 if outcome.status is Status.DENIED:
-                    self._line(_permission_denied(outcome))
+                    self._line(permission_denied(outcome))
             case Compacted():
-                self._line(_compact_boundary(event))
+                self._line(compact_boundary(event))
             case RetryScheduled():
-                self._line(_retry(event))
+                self._line(retry(event))
             case HookStarted():
                 self._line(
                     {
@@ -248,7 +279,7 @@ class HeadlessFrontEnd:
                     }
                 )
             case HookRan():
-                self._line(_hook_response(event))
+                self._line(hook_response(event))
             case Notice(text=text, severity=severity):
                 self._line({"type": "system", "subtype": "status", "message": text, "severity": severity})
             case _:
@@ -258,7 +289,7 @@ class HeadlessFrontEnd:
         """The use of a call that a program made; the model's own stand in its messages."""
         if call.parent is not None and call.id not in self._tally.shown:
             self._tally.shown.add(call.id)
-            self._line(_inner_use(call))
+            self._line(inner_use(call))
 
     def _pass_raw(self, event: JsonObject) -> None:
         self._line({"type": "stream_event", "event": event, "parent_tool_use_id": None})
@@ -314,73 +345,3 @@ class HeadlessFrontEnd:
 
     def _write(self, body: JsonObject) -> None:
         self._output.answer(jsontext.dump(body) + "\n")
-
-
-def _inner_use(call: Call) -> JsonObject:
-    block = {"type": "tool_use", "id": call.id, "name": call.tool, "input": call.arguments}
-    message = {"role": "assistant", "content": [block]}
-    return {"type": "assistant", "message": message, "parent_tool_use_id": call.parent}
-
-
-def _tool_result(outcome: Outcome) -> JsonObject:
-    block: JsonObject = {
-        "type": "tool_result",
-        "tool_use_id": outcome.call.id,
-        "content": outcome.text,
-        "is_error": outcome.is_error,
-    }
-    return {
-        "type": "user",
-        "message": {"role": "user", "content": [block]},
-        "parent_tool_use_id": outcome.call.parent,
-        "tool_use_result": outcome.data,
-    }
-
-
-def _permission_denied(outcome: Outcome) -> JsonObject:
-    return {
-        "type": "system",
-        "subtype": "permission_denied",
-        "tool_name": outcome.call.tool,
-        "tool_use_id": outcome.call.id,
-        "parent_tool_use_id": outcome.call.parent,
-        "message": outcome.text,
-    }
-
-
-def _compact_boundary(event: Compacted) -> JsonObject:
-    return {
-        "type": "system",
-        "subtype": "compact_boundary",
-        "compact_metadata": {
-            "trigger": "manual" if event.trigger == "manual" else "auto",
-            "pre_tokens": event.before,
-            "post_tokens": event.after,
-        },
-    }
-
-
-def _retry(event: RetryScheduled) -> JsonObject:
-    return {
-        "type": "system",
-        "subtype": "api_retry",
-        "attempt": event.attempt,
-        "max_retries": event.limit,
-        "retry_delay_ms": round(event.delay * 1000),
-        "error_status": event.status,
-        "error": event.kind,
-    }
-
-
-def _hook_response(event: HookRan) -> JsonObject:
-    return {
-        "type": "system",
-        "subtype": "hook_response",
-        "hook_id": event.hook_id,
-        "hook_name": event.name,
-        "hook_event": event.event,
-        "outcome": event.outcome,
-        "exit_code": event.exit_code,
-        "stdout": event.stdout,
-        "stderr": event.stderr,
-    }

@@ -13,6 +13,7 @@ from mcode.agent.parts import Parts
 from mcode.agent.prompt import memory_text, system_prompt
 from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
+from mcode.agent.style import Style
 from mcode.agent.turn import TurnLoop
 from mcode.builtins.all import file_tools, memory_tools, plan_tools, session_tools
 from mcode.builtins.bash import Bash
@@ -36,6 +37,7 @@ from mcode.pipeline.side_files import SideFiles
 from mcode.pipeline.validate import SchemaValidator
 from mcode.process import child_environment, end_all_children
 from mcode.tool import Workspace
+from mcode.wiring.budget import spent
 from mcode.wiring.calls_limit import calls_limit
 from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
@@ -51,6 +53,8 @@ from mcode.wiring.room import make_room
 from mcode.wiring.sandbox import session_sandbox
 from mcode.wiring.servers import SessionServers
 from mcode.wiring.skills import SessionSkills
+from mcode.wiring.structured import Structured, structured_tool
+from mcode.wiring.style import begin_style, unheard
 from mcode.wiring.subagents import SessionParts, SessionSubagents
 from mcode.wiring.watchdog import Watchdog
 from mcode.wiring.web import session_web_tools
@@ -62,7 +66,6 @@ if TYPE_CHECKING:
     from mcode.events import Event
     from mcode.session.store import OpenSession
     from mcode.tool import Tool
-    from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
 
 
@@ -81,7 +84,9 @@ class Assembly:
         self._opening: list[Notice] = []
         self._conversation = Conversation(session.journal)
         self._workspace = Workspace(
-            bench.start, bench.settings.additional_directories, home=bench.places.home
+            bench.start,
+            (*bench.settings.additional_directories, *map(Path, bench.options.add_dirs)),
+            home=bench.places.home,
         )
         self._side_files = SideFiles(
             session, undo_required=bench.settings.own.undo_required, mask=bench.masker.mask
@@ -101,10 +106,15 @@ class Assembly:
             bench.memory = memory_for(bench.memory, Path(path))
         self._policy, told = session_policy(bench, self._workspace, session, self._conversation.mode)
         self._opening += told
-        self._opening += _unheard(bench.options, self._conversation)
+        self._opening += unheard(bench.options, self._conversation)
         self._sandbox, told = session_sandbox(bench, self._policy, self._workspace, session)
         self._opening += told
-        self._catalog = Catalog(self._make_tools())
+        self._style = Style(lambda: self.agent.builder.begin_again("style"))
+        schema = bench.options.json_schema
+        self._structured = structured_tool(schema) if schema is not None else None
+        self._catalog = Catalog(tool for tool in self._make_tools() if bench.options.has_tool(tool.name))
+        if self._structured is not None:
+            self._catalog.add(self._structured)
         self._catalogue = SessionCatalogue(bench, self._conversation, self._catalog, self._policy)
         self._opening += self._catalogue.notices
         self._servers = SessionServers.join(bench, self._catalog, self._events, self._policy)
@@ -118,20 +128,25 @@ class Assembly:
         self._programs = SessionPrograms(bench, session, self._conversation, self._catalogue, self._desk)
         self._verdicts = VerdictLog(bench.places.logs / "verdicts.jsonl", bench.masker, session=session.id)
         self._pipeline = self._servers.pipeline = self._make_pipeline()
-        self._skills = SessionSkills.of(
-            bench, session, self._conversation, self._workspace, self._policy, self._catalog, self._events,
-            self._desk, self._pipeline,
-        )  # fmt: skip
-        self._subagents = SessionSubagents(
-            SessionParts(
-                bench, session, self._conversation, self._policy, self._hooks, self._catalogue.shelf, self._pipeline,
-                self._side_files, self._verdicts, self._programs, self._workspace, lambda: self.agent,
-            )
-        )  # fmt: skip
+        self._skills = self._make_skills()
+        self._subagents = self._make_subagents()
         self._opening += self._programs.join(self._policy, self._pipeline, self._events, self._begin_prefix)
         self._read: list[Path] = []
         self._events.subscribe(self._note_ended)
         self.agent = self._make_agent()
+
+    def _make_skills(self) -> SessionSkills:
+        return SessionSkills.of(
+            self._bench, self._session, self._conversation, self._workspace, self._policy, self._catalog,
+            self._events, self._desk, self._pipeline,
+        )  # fmt: skip
+
+    def _make_subagents(self) -> SessionSubagents:
+        parts = SessionParts(
+            self._bench, self._session, self._conversation, self._policy, self._hooks, self._catalogue.shelf,
+            self._pipeline, self._side_files, self._verdicts, self._programs, self._workspace, lambda: self.agent,
+        )  # fmt: skip
+        return SessionSubagents(parts)
 
     def _make_tools(self) -> Sequence[Tool]:
         settings, environment = self._bench.settings, self._bench.environment
@@ -235,13 +250,14 @@ class Assembly:
             conversation,
             caller,
             self._pipeline,
-            self._hooks,
+            self._hooks if self._structured is None else Structured(self._hooks, self._structured),
             self._catalog,
             events,
             room,
             self._after_calls,
             options.max_turns,
             calls_limit(bench.settings.own, self._desk),
+            spent=lambda: spent(options.max_budget, meter),
         )
         parts = Parts(
             events=events,
@@ -261,6 +277,7 @@ class Assembly:
             room=room,
             skills=self._skills.skills,
             subagents=self._subagents.agents,
+            style=self._style,
             jobs=self._jobs.jobs,
             programs=self._programs,
             rewinding=make_rewinding(
@@ -288,10 +305,10 @@ class Assembly:
         return "" if self._bench.endpoint.guide else model
 
     def _system(self) -> str:
-        options = self._bench.options
-        return system_prompt(
-            self._bench.memory.files, replaced=options.system_prompt, appended=options.append_system_prompt
-        )
+        options, style = self._bench.options, self._style
+        replaced = style.replaces if options.system_prompt is None else options.system_prompt
+        appended = "\n\n".join(text for text in (style.follows, options.append_system_prompt) if text)
+        return system_prompt(self._bench.memory.files, replaced=replaced, appended=appended)
 
     def _enter_mode(self, mode: str) -> None:
         self.agent.set_mode(mode)
@@ -344,6 +361,7 @@ class Assembly:
         await self._file_state.remove_leftovers()
         await self._skills.read()
         await self._subagents.read()
+        await begin_style(self._bench, self._style, self._events)
         self._catalogue.start(self._events)
 
     async def _shut_down(self) -> None:
@@ -357,15 +375,3 @@ class Assembly:
         self._watchdog.close()
         self._verdicts.close()
         self._session.journal.close()
-
-
-
-def _unheard(options: Options, conversation: Conversation) -> tuple[Notice, ...]:
-    """What the command line says of the system prompt, where the session's stands already."""
-    if conversation.prefix is None or not (options.system_prompt or options.append_system_prompt):
-        return ()
-    text = (
-        "This session keeps the system prompt that it began with: --system-prompt and --append-system-prompt "
-        "count for new sessions. /compact begins with the present one."
-    )
-    return (Notice(text, "warning"),)

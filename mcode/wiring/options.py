@@ -51,5 +51,17 @@ class Options:
     fork: bool = False
     session_id: str | None = None
     debug: bool = False
+    add_dirs: tuple[str, ...] = ()
+    """Further working directories, absolute."""
+    tools: frozenset[str] | None = None
+    """Names of mcode's own tools that there are, in small letters; None for all."""
+    max_budget: float | None = None
+    """US dollars that the run may cost."""
+    json_schema: str | None = None
+    """JSON text: the shape of a headless answer."""
     agents: str | None = None
     """JSON text that defines kinds of sub-agents."""
+
+    def has_tool(self, name: str) -> bool:
+        """Whether a tool of mcode's own is there."""
+        return self.tools is None or name.lower() in self.tools

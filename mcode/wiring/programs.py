@@ -71,6 +71,8 @@ class SessionPrograms:
 
         `begin_anew` lets the next request begin a new prefix, for the reason that it gets.
         """
+        if not self._bench.options.has_tool("run_code"):
+            return ()
         if find_library() is None:
             return (Notice(why_missing(), "warning"),)
         shelf = self._catalogue.shelf

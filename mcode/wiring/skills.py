@@ -146,7 +146,7 @@ class SessionSkills:
         self.skills.put(found)
         for problem in problems:
             self.events.emit(Notice(problem))
-        if self.skills.for_model:
+        if self.skills.for_model and bench.options.has_tool("Skill"):
             from mcode.builtins.skill_tool import SkillTool
 
             self.catalog.add(SkillTool(self.skills))

@@ -33,6 +33,7 @@ from mcode.pipeline.hooks import PromptVerdict, StopVerdict
 from mcode.pipeline.record import Recorder
 from mcode.pipeline.standing import standing_permission
 from mcode.pipeline.validate import SchemaValidator
+from mcode.wiring.budget import spent
 from mcode.wiring.room import make_room
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ class SubagentMaker:
             self._after_calls,
             self._kind.max_turns or bench.options.max_turns,
             parent=self._call.id,
+            spent=lambda: spent(bench.options.max_budget, parts.agent().meter),
         )
         forget = parts.shelf.catalog.listen(self._follow)
 

@@ -64,6 +64,8 @@ class SessionSubagents:
         from mcode.config.agent_files import any_agents, load_agents
 
         bench = self._parts.bench
+        if not bench.options.has_tool("Agent"):
+            return
         given = bench.options.agents
         if given or await asyncio.to_thread(any_agents, bench.places, bench.start):
             found, problems = await asyncio.to_thread(

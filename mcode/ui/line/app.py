@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.commands.host import CommandContext
-from mcode.commands.registry import OpenSession, Quit, Redraw
+from mcode.commands.registry import CopyText, OpenSession, Quit, Redraw
 from mcode.errors import McodeError
 from mcode.events import TurnFinished
 from mcode.text import Kind, clean
@@ -278,8 +279,17 @@ class LineApp:
                 await self._switch(source, reference)
             case Redraw(draft=draft):
                 self.hands.give_back(draft)
+            case CopyText(text=text):
+                self._copy(text)
             case None:
                 pass
+
+    def _copy(self, text: str) -> None:
+        """Hand a text to the terminal's clipboard (OSC 52); it stands in the scrollback as well."""
+        if self.look.decorated and sys.stdout.isatty():
+            coded = base64.b64encode(text.encode("utf-8", "replace")).decode()
+            sys.stdout.write(f"\x1b]52;c;{coded}\x07")
+            sys.stdout.flush()
 
     async def _switch(self, source: str, reference: str | None) -> None:
         """Open the other session first: where that fails, this one stays as it is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode.commands.registry import OpenSession, Quit, Redraw, split_line
+from mcode.commands.registry import CopyText, OpenSession, Quit, Redraw, split_line
 from mcode.ui.tui.inspector import TextInspector
 from mcode.ui.tui.inspectors import special_inspector
 
@@ -37,6 +37,10 @@ class Answers:
                 front.sessions.redraw()
                 if draft and not front.prompt.draft.strip():
                     front.prompt.use_draft(draft)
+            case CopyText(text=text):
+                front.copy(text)
+                front.say(f"Sent {len(text):,} characters of an answer to the clipboard.", "command")
+                return
             case None:
                 pass
         name, rest = split_line(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.commands.copy import COPY
 from mcode.commands.registry import Arguments, Command, CommandResult, Registry
 from mcode.commands.tables import table
 from mcode.config.write import set_value
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 def with_own_commands(registry: Registry, front: McodeApp) -> Registry:
     """The commands of every front end, and those of this one before the last, which quits."""
     *most, last = registry
-    return Registry((*most, _theme(front), _copy(front), _key(front), last))
+    others = [command for command in most if command.name != COPY.name]
+    return Registry((*others, _theme(front), _copy(front), _key(front), last))
 
 
 def _theme(front: McodeApp) -> Command:
@@ -49,8 +51,8 @@ def _theme(front: McodeApp) -> Command:
 
 def _copy(front: McodeApp) -> Command:
     async def run(context: CommandContext, arguments: Arguments) -> CommandResult:
-        del context
-        arguments.at_most(0, "/copy")
+        if arguments.rest:
+            return await COPY.run(context, arguments)
         text = front.transcript.whole_text()
         if not text.strip():
             raise UsageError("There is nothing to copy yet.")
@@ -58,7 +60,7 @@ def _copy(front: McodeApp) -> Command:
         told = f"Sent {len(text):,} characters of the last block to the clipboard."
         return CommandResult(told, {"characters": len(text)})
 
-    return Command("copy", "send the last block to the clipboard", run)
+    return Command("copy", "send the last block to the clipboard, or the n-th answer", run, "[n]")
 
 
 def _key(front: McodeApp) -> Command:
