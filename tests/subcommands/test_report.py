@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import mcode
 from mcode.commands.host import CommandContext
@@ -17,6 +17,7 @@ from tests.stage import stage
 
 if TYPE_CHECKING:
     from mcode.commands.registry import CommandResult
+    from mcode.jsontext import JsonObject
     from tests.stage import Stage
 
 SCRIPT = script_of(
@@ -69,8 +70,7 @@ async def test_text_json_page_and_session_read_the_same_ledger(tmp_path: Path) -
     (program,) = ledger["savings"]["programs"]
     assert program["calls"] == 1
     assert program["kept_out"] > 1_000
-    assert isinstance(short.data, dict)
-    assert short.data["session"] == ledger
+    assert cast("JsonObject", short.data)["session"] == ledger
     assert "kept" in short.text
     text = report(tmp_path, identifier[:8]).stdout
     assert text.strip() == whole.text.strip()
