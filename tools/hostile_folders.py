@@ -35,6 +35,12 @@ TRAPS: dict[str, tuple[str, ...]] = {
 }
 """What stays of the folder, by the name of the trap; nothing named: all of it."""
 
+QUESTION, READY = "Trust this folder?", "offline-guide"
+"""What stands on the terminal where the folder is asked about, and where a session has begun."""
+
+PAUSE = 1.5
+"""Seconds between two lines that are typed."""
+
 COMMANDS = ("/status", "/mcp", "/hooks", "/permissions", "/memory", "/tools", "/diff")
 
 
@@ -58,13 +64,15 @@ def in_a_terminal(folder: HostileFolder) -> str:
     with BinaryTerminal(
         folder.machine, *options, rows=100, columns=160, environment=folder.environment
     ) as terminal:
-        terminal.pump(3)
-        terminal.say("")  # the answer, where a question waits
-        terminal.pump(1)
-        for command in COMMANDS:
+        while not any(text in str(terminal) for text in (QUESTION, READY)) and terminal.pump(0.2):
+            pass
+        if READY not in str(terminal):
+            terminal.say("")
+            terminal.wait_for(READY)
+        for command in (*COMMANDS, "/quit"):
+            # Lines that come faster than they are read would be taken for a paste.
+            terminal.pump(PAUSE)
             terminal.say(command)
-            terminal.pump(0.3)
-        terminal.say("/quit")
         code = terminal.wait_for_end()
     return "" if code == 0 else f"mcode ended with {code}"
 

@@ -49,7 +49,7 @@ class Worker:
     async def stream(self, body: JsonObject) -> AsyncGenerator[JsonObject]:
         last = body["messages"][-1]["content"]
         asked = last if isinstance(last, str) else str(last[-1].get("text", ""))
-        summary = "summary" in asked.lower()
+        summary = not body.get("tools")
         goes_on = not summary and (self.made % PER_TURN != 0 or "work" in asked)
         blocks = [self._use() for _ in range(PER_MESSAGE)] if goes_on else [{"type": "text", "text": "done"}]
         usage = {"input_tokens": 10, "output_tokens": 10}
@@ -128,7 +128,7 @@ async def run(directory: Path, calls: int) -> Soaked:
     worker = Worker()
     settings = {
         "permissions": {"allow": ["Read", "Edit", "Write"]},
-        "mcode": {"maxCallsPerTurn": 0, "window": 100_000},
+        "mcode": {"maxCallsPerTurn": 0, "window": 40_000},
     }
     bench = local_workbench(directory, worker, options=Options(skip_permissions=True), settings=settings)
     soaked = Soaked()
