@@ -16,6 +16,7 @@ import asyncio
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -76,11 +77,8 @@ def run_bench(bench: Bench, *, full: bool, catalogue: Path | None, patience: flo
     """Run one program and read its last line of JSON; a bench that gives none is one row that fails."""
     files = [str(catalogue)] if catalogue and bench.takes_catalogue else []
     command = [sys.executable, "-m", bench.module, *(bench.full if full else bench.short), *files]
-    try:
-        ran = subprocess.run(
-            command, capture_output=True, text=True, timeout=patience, check=False, stdin=subprocess.DEVNULL
-        )
-    except subprocess.TimeoutExpired:
+    ran = _run(command, patience)
+    if ran is None:
         return [_failed(bench.name, f"not done within {patience:.0f} s")]
     found = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
     figures: list[dict[str, Any]] = found[-1].get("figures", []) if found else []
@@ -89,6 +87,21 @@ def run_bench(bench: Bench, *, full: bool, catalogue: Path | None, patience: flo
     rows = [_row(bench.name, figure, "" if full else bench.size) for figure in figures]
     last = (ran.stderr.strip().splitlines() or ["it printed no figures"])[-1]
     return rows or [_failed(bench.name, last[:200])]
+
+
+def _run(command: list[str], patience: float) -> subprocess.CompletedProcess[str] | None:
+    """Run it in a group of its own; None where it took too long, and then all that it had started is ended."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return None
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def _row(bench: str, figure: dict[str, Any], size: str) -> Row:
