@@ -256,7 +256,7 @@ def test_j_02_sixty_kills_at_random_moments_lose_no_acknowledged_record(path: Pa
         found = [record.body["turn"] for record in reading.records]
         assert found == list(range(1, len(found) + 1))
         assert acknowledged <= len(found)
-    assert acknowledged > 60, "the processes lived long enough to prove something"
+    assert acknowledged > 20, "the processes lived long enough to prove something"
     kept, notices = reopened(path)
     assert len(kept) >= acknowledged
     assert notices == (), "one write a record: nothing was ever torn"

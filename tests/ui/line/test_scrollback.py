@@ -258,7 +258,7 @@ def test_control_r_searches_the_history(terminal: Terminal) -> None:
 
 def test_the_editor_gets_the_draft_and_lines_streamed_meanwhile_are_complete(tmp_path: Path) -> None:
     editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\necho "EDITOR HAS IT"\nsleep 1\nprintf "\\nadded line" >> "$1"\n')
+    editor.write_text('#!/bin/sh\necho "EDITOR HAS IT"\nsleep 1\nprintf "added line\\n" >> "$1"\n')
     editor.chmod(0o700)
     with Terminal(tmp_path, environment={"VISUAL": str(editor)}) as terminal:
         terminal.wait_for("F1: keys")
