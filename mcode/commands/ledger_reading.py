@@ -55,7 +55,8 @@ def _facts(program: AuditedProgram) -> ProgramFacts:
         code=program.code,
         calls=len(program.calls),
         steps=max((call.step for call in program.calls), default=0),
-        bytes_in=program.bytes_in,
+        # What a program reads holds each value twice, as data and as text; a model would have read the text.
+        bytes_in=sum(call.text_chars for call in program.calls) or program.bytes_in,
         chars_out=program.chars_out,
     )
 

@@ -83,6 +83,7 @@ class Audit:
                 "duration_ms": round(outcome.duration * 1000) if outcome is not None else 0,
                 "kind": record.kind,
                 "result_bytes": len(reply.body) if reply is not None else 0,
+                "text_chars": len(outcome.text) if outcome is not None else 0,
                 "result_sha256": reply.digest if reply is not None else "",
                 "summary": self._mask(record.summary),
             },

@@ -32,6 +32,8 @@ class AuditedCall:
     waited_ms: int
     duration_ms: int
     result_bytes: int
+    text_chars: int
+    """Of the result as a model would have read it; 0 in audits that do not tell."""
     step: int
     """Calls of one step could have been made side by side; 0 in audits that do not tell."""
 
@@ -136,6 +138,7 @@ def _call(record: JsonObject) -> AuditedCall:
         waited_ms=_number(record, "waited_ms"),
         duration_ms=_number(record, "duration_ms"),
         result_bytes=_number(record, "result_bytes"),
+        text_chars=_number(record, "text_chars"),
         step=_number(record, "step"),
     )
 
