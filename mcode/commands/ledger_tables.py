@@ -130,7 +130,7 @@ def _program(program: JsonObject) -> str:
     )
     return (
         f"program {program['title'] or program['id']}: {plural(program['calls'], 'call')}, kept "
-        f"{tokens(program['kept_out'])} tokens of results out{again}; saved "
+        f"{tokens(program['kept_out'])} tokens of results out{again}; saved up to "
         f"{plural(program['round_trips_saved'], 'round trip')}"
     )
 
