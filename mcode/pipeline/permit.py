@@ -87,7 +87,9 @@ class Permission:
             decided = _permitted(admitted, verdict)
         behavior = Behavior.ALLOW if decided.denial is None else Behavior.DENY
         final = replace(decided.verdict or verdict, behavior=behavior)
-        self.recorder.judge((decided.run or decided.admitted).call, final, decided.by, time.monotonic() - began)
+        self.recorder.judge(
+            (decided.run or decided.admitted).call, final, decided.by, time.monotonic() - began
+        )
         return decided
 
     async def _ask(self, admitted: Admitted, preview: Preview, verdict: Verdict) -> Decided:

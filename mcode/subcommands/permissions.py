@@ -57,9 +57,13 @@ def _parser() -> argparse.ArgumentParser:
     check = words.add_parser("check", allow_abbrev=False, help=about)
     check.add_argument("--json", action="store_true", help="one JSON object for each line")
     check.add_argument("--stdin", action="store_true", help="judge each line of the standard input")
-    check.add_argument("--mode", default=None, help="the permission mode; without, the one that sessions here begin in")
+    check.add_argument(
+        "--mode", default=None, help="the permission mode; without, the one that sessions here begin in"
+    )
     check.add_argument("--settings", metavar="FILE", default=None, help="further settings: a file, or JSON")
-    check.add_argument("command", nargs="*", metavar="-- COMMAND", help="the line, as one argument or as words")
+    check.add_argument(
+        "command", nargs="*", metavar="-- COMMAND", help="the line, as one argument or as words"
+    )
     return parser
 
 

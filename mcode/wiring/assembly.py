@@ -122,7 +122,11 @@ class Assembly:
         self._hooks = self._make_hooks()
         self._opening += [Notice(text, "warning") for text in self._hooks.problems]
         self._watch = HookWatch(
-            self._hooks, self._events, self._workspace, lambda: bench.memory.files, interactive=bench.interactive
+            self._hooks,
+            self._events,
+            self._workspace,
+            lambda: bench.memory.files,
+            interactive=bench.interactive,
         )
         self._desk = Desk(self._events)
         self._programs = SessionPrograms(bench, session, self._conversation, self._catalogue, self._desk)

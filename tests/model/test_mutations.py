@@ -23,6 +23,7 @@ SOUND = stream_of(
     call("Read", "toolu_2", file_path="/x"),
 )
 
+
 def check_invariants(events: list[JsonObject], got: AssembledMessage) -> None:
     assert got.complete is (got.problem == "")
     if got.uses and got.complete:
