@@ -7,16 +7,13 @@ import contextlib
 import os
 import signal
 import sys
-import threading
 from typing import TYPE_CHECKING
 
 from mcode.errors import McodeError, UsageError
-from mcode.logs import open_log
 from mcode.streams import speak_utf8, write
 from mcode.text import Kind, clean
-from mcode.wiring.demo import TOUR, make_known, with_demo
-from mcode.wiring.opening import Opening, open_session, which_session
-from mcode.wiring.workbench import prepare
+from mcode.wiring.front_end import LATE, asks_first, find_place, make_front_end
+from mcode.wiring.loading import load_behind, load_modules, load_sdk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
@@ -24,9 +21,9 @@ if TYPE_CHECKING:
 
     from mcode.agent.agent import Agent
     from mcode.jsontext import JsonValue
-    from mcode.ui.line.look import Look
+    from mcode.ui.arrival import Arrival, Unsent
+    from mcode.wiring.front_end import Place
     from mcode.wiring.options import Options
-    from mcode.wiring.workbench import Workbench
 
 STDIN = 0
 
@@ -68,10 +65,14 @@ async def _headless(options: Options) -> int:
     from mcode.commands.host import CommandContext
     from mcode.commands.registry import BoundCommands
     from mcode.commands.standard import standard_registry
+    from mcode.logs import open_log
     from mcode.ui.headless import HeadlessFrontEnd
+    from mcode.wiring.demo import make_known, with_demo
+    from mcode.wiring.opening import Opening, which_session
+    from mcode.wiring.workbench import prepare
 
     if not options.demo:
-        _preload(_load_sdk)
+        load_behind(load_sdk)
     output = _Output(options.output_format)
     options = with_demo(options)
     bench = await prepare(options, interactive=False)
@@ -117,143 +118,94 @@ def _structured(agent: Agent) -> Callable[[], Sequence[JsonValue]] | None:
     return (lambda: tool.answers) if isinstance(tool, StructuredOutput) else None
 
 
-async def _interactive(options: Options, typed: str = "") -> int:
-    """Open a session and a front end on it. `typed`: what was in the prompt of a screen that this one follows."""
-    from mcode.ui.choice import wants_screen
-    from mcode.ui.line.choosing import ListChooser
-    from mcode.ui.line.look import look_for
-    from mcode.ui.line.trusting import FolderAsker
+async def _interactive(options: Options) -> int:
+    """One front end after another until the user quits; what was typed and sent goes from each to the next.
 
-    options = with_demo(options)
-    bench = await prepare(options, interactive=True, question=FolderAsker())
-    make_known(bench)
-    with open_log(bench.places.logs, bench.masker, detailed=options.debug):
-        look = look_for(bench.settings.own.ui, bench.environment, decoration=not options.no_decoration)
-        chooser = ListChooser()
-        opening = await which_session(options, bench, chooser)
-        if opening is None:
-            return 0
-        opening, agent = await open_session(bench, opening, chooser)
-        if agent is None:
-            return _show_conversation(bench, opening.reference, look)
-        screen = wants_screen(
-            bench.environment,
-            plain=options.plain or options.no_decoration,
-            terminal=sys.stdin.isatty() and sys.stdout.isatty(),
-        )
-        run = (
-            _screen(options, bench, agent, opening, look, typed)
-            if screen
-            else _lines(options, bench, agent, opening, look)
-        )
-        pruning = asyncio.create_task(bench.prune())
-        try:
-            return await run()
-        finally:
-            pruning.cancel()
-            await bench.close()
-
-
-def _lines(
-    options: Options, bench: Workbench, agent: Agent, opening: Opening, look: Look
-) -> Callable[[], Awaitable[int]]:
-    """The line front end, ready to run."""
-    from mcode.commands.standard import standard_registry
-    from mcode.ui.line import prose
-    from mcode.ui.line.app import LineApp
-
-    slow = [prose.preload] if bench.endpoint.guide else [prose.preload, _load_sdk]
-    asyncio.get_running_loop().call_later(0.2, _preload, *slow)
-    app = LineApp(
-        agent,
-        around=bench.surroundings(),
-        registry=standard_registry(),
-        open_agent=bench.open_agent,
-        look=look,
-        source=opening.source,
-        remarks=_remarks(bench),
-        first_message=options.prompt,
-    )
-    return app.run
-
-
-def _screen(
-    options: Options, bench: Workbench, agent: Agent, opening: Opening, look: Look, typed: str
-) -> Callable[[], Awaitable[int]]:
-    """The full screen, ready to run."""
-    from mcode.commands.standard import standard_registry
-    from mcode.ui.tui.app import McodeApp
-    from mcode.ui.tui.background import default_theme
-    from mcode.ui.tui.terminal_query import Background, ask_background, may_ask
-
-    theme, background = bench.settings.own.ui.theme, Background(None)
-    if theme is None and may_ask(bench.environment):
-        background = ask_background(sys.stdin.fileno(), sys.stdout.fileno())
-    app = McodeApp(
-        agent,
-        around=bench.surroundings(),
-        registry=standard_registry(),
-        open_agent=bench.open_agent,
-        manners=look,
-        environment=bench.environment,
-        source=opening.source,
-        remarks=_remarks(bench),
-        first_message=options.prompt,
-        theme=theme or default_theme(bench.environment, background.dark),
-        typed=typed + background.typed,
-        servers=bench.pool,
-        drawn=lambda: None if bench.endpoint.guide else _preload(_load_sdk),
-    )
-
-    async def run() -> int:
-        code = await app.run_to_end()
-        if not app.key:
-            return code
-        os.environ["ANTHROPIC_API_KEY"] = app.key  # for this process alone; no child is given it
-        await bench.close()
-        return await _interactive(options, app.unsent)
-
-    return run
-
-
-def _preload(*loaders: Callable[[], None]) -> None:
-    """Load slow libraries in a thread while everything else is read, or after the first frame.
-
-    Nobody waits for that thread: a run that a signal ends does not load the rest of a library first.
+    The first frame comes before everything is prepared, unless something is to be asked in the plain terminal first.
     """
+    from mcode.ui.arrival import AnswerNeededError, Unsent
 
-    def load() -> None:
-        for loader in loaders:
-            loader()
+    place = find_place()
+    unsent = Unsent(_first_messages(options))
+    asks = asks_first(options, place)
+    while True:
+        async with contextlib.AsyncExitStack() as stack:
+            arriving = await _arrive_first(options, place, stack) if asks else _arriving(options, stack)
+            if arriving is None:
+                return 0
+            front = make_front_end(options, place, arriving, unsent)
+            try:
+                code = await front.run_to_end()
+            except AnswerNeededError:
+                asks = True
+            except McodeError:
+                _give_back(front.unsent)
+                raise
+            else:
+                if not front.key:
+                    return code
+                os.environ["ANTHROPIC_API_KEY"] = front.key  # for this process alone; no child is given it
+            unsent = front.unsent
 
-    threading.Thread(target=load, daemon=True).start()
+
+def _first_messages(options: Options) -> tuple[str, ...]:
+    """What the command line says for the user."""
+    if options.tour and not options.prompt:
+        from mcode.wiring.demo import TOUR
+
+        return TOUR[:1]
+    return (options.prompt,) if options.prompt else ()
 
 
-def _load_sdk() -> None:
-    from mcode.model.anthropic import preload
+def _give_back(unsent: Unsent) -> None:
+    """Nothing could be opened: what was typed meanwhile is left on the terminal, to be copied."""
+    texts = [text for text in (*unsent.messages, unsent.draft) if text.strip()]
+    if texts:
+        write(sys.stdout, "".join(f"not sent: {clean(text, Kind.BLOCK)}\n" for text in texts))
 
-    preload()
+
+def _arriving(options: Options, stack: contextlib.AsyncExitStack) -> Callable[[], Awaitable[Arrival]]:
+    """What opens the session behind the first frame."""
+
+    async def arriving() -> Arrival:
+        await load_modules(LATE)
+        from mcode.wiring.arriving import arrive
+
+        arrival = await arrive(options, stack)
+        if arrival is None:
+            raise McodeError("There is nothing to open.")
+        if not arrival.offline:
+            load_behind(load_sdk)
+        return arrival
+
+    return arriving
 
 
-def _show_conversation(bench: Workbench, reference: str | None, look: Look) -> int:
-    """Print a session that another process has open; returns the exit code."""
-    from mcode.agent.transcript import transcript
+async def _arrive_first(
+    options: Options, place: Place, stack: contextlib.AsyncExitStack
+) -> Callable[[], Awaitable[Arrival]] | None:
+    """Open the session before the front end is there, so that the user can be asked in the plain terminal."""
+    from mcode.ui.line.choosing import ListChooser
     from mcode.ui.line.reading import print_conversation
+    from mcode.ui.line.trusting import FolderAsker
+    from mcode.wiring.arriving import arrive
 
-    session = bench.store.open_read_only(reference or "")
-    try:
-        print_conversation(transcript(session.journal.records), look)
-    finally:
-        session.journal.close()
-    return 0
+    arrival = await arrive(
+        options,
+        stack,
+        question=FolderAsker(),
+        chooser=ListChooser(),
+        read=lambda events: print_conversation(events, place.look(options)),
+    )
+    if arrival is None:
+        return None
 
+    async def arriving() -> Arrival:
+        if not arrival.offline:
+            load_behind(load_sdk)
+        return arrival
 
-def _remarks(bench: Workbench) -> tuple[str, ...]:
-    if not bench.endpoint.guide:
-        return ()
-    from mcode.model.guide import WELCOME
-
-    return (WELCOME,)
+    return arriving
 
 
 async def _prompts(options: Options, output: _Output) -> AsyncIterator[str]:
@@ -261,6 +213,8 @@ async def _prompts(options: Options, output: _Output) -> AsyncIterator[str]:
     from mcode.ui.stream_input import PATIENCE, read_messages, read_text
 
     if options.tour:
+        from mcode.wiring.demo import TOUR
+
         for line in TOUR:
             yield line
         return

@@ -9,24 +9,21 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mcode.commands.host import CommandContext
-from mcode.commands.registry import CopyText, OpenSession, Quit, Redraw
 from mcode.errors import McodeError
-from mcode.events import TurnFinished
 from mcode.text import Kind, clean
-from mcode.ui.completion import Completer
+from mcode.ui.arrival import Unsent
+from mcode.ui.entered import Entered
 from mcode.ui.line.answering import Answering
 from mcode.ui.line.completion import DraftCompleter
 from mcode.ui.line.console import Console
-from mcode.ui.line.file_names import FileNames
-from mcode.ui.line.greeting import greeting_lines
+from mcode.ui.line.greeting import early_lines
 from mcode.ui.line.hands import Hands
-from mcode.ui.line.history import HistoryFile
 from mcode.ui.line.live import LiveArea, LiveRow
 from mcode.ui.line.printer import Printer
 from mcode.ui.line.prompt import Prompt
 from mcode.ui.line.screen import LinearScreen, LiveScreen
 from mcode.ui.line.sending import Sending
+from mcode.ui.line.sessions import Sessions
 from mcode.ui.line.signals import JobControl, callback_faults
 from mcode.ui.line.transcript import Transcript
 from mcode.ui.line.work import Work
@@ -34,18 +31,17 @@ from mcode.ui.line.wrap import wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
 
-    from mcode.commands.host import Conversation, Surroundings
-    from mcode.commands.registry import CommandResult, Registry
+    from mcode.commands.host import CommandContext, Conversation
+    from mcode.commands.registry import CommandResult
     from mcode.events import Event
+    from mcode.ui.arrival import Arrival
     from mcode.ui.line.look import Look
     from mcode.ui.line.screen import Screen
 
 HANGUP = 129
 """Exit code where the terminal has gone, as after SIGHUP."""
-
-_REPLAYED = 200
-"""Events of an earlier conversation that are shown again."""
 
 
 class LineApp:
@@ -53,44 +49,42 @@ class LineApp:
 
     def __init__(
         self,
-        agent: Conversation,
+        arriving: Callable[[], Awaitable[Arrival]],
         *,
-        around: Surroundings,
-        registry: Registry,
-        open_agent: Callable[[str, str | None], Awaitable[Conversation]],
+        start: Path,
+        home: Path,
         look: Look,
-        source: str = "startup",
-        remarks: Sequence[str] = (),
-        first_message: str | None = None,
+        messages: Sequence[str] = (),
+        typed: str = "",
     ) -> None:
-        """`source` says how the session was opened; `remarks` are lines for the first screen."""
-        self._agent = agent
-        self._around = around
-        self._registry = registry
-        self._open_agent = open_agent
-        self._source = source
-        self._remarks = remarks
-        self._first_message = first_message
+        """`arriving` opens the session, once the prompt is there; what is sent before waits for it.
+
+        `start`, `home`: the folder that is worked in, and the user's; `messages` are sent at once, `typed` stands in
+        the prompt.
+        """
+        self.sessions = Sessions(self, arriving)
+        self._start_directory, self._home = start, home
+        self._messages = messages
+        self._typed = typed
+        self.key, self.unsent = "", Unsent()
+        self.failure: McodeError | None = None
+        """Why no session could be opened."""
         self.look = look if sys.stdout.isatty() else replace(look, decorated=False)
-        self._detach: Callable[[], None] = lambda: None
         self._last_words = ""
         """Said once the prompt is gone, past everything that may be at fault."""
         self._left = False
         """True while mcode is stopped and has given the terminal back."""
         self._tick: asyncio.TimerHandle | None = None
         self.console = Console(decorated=self.look.decorated)
-        self.live = LiveArea(agent.model, agent.mode, confined=bool(agent.policy.sandbox))
+        self.live = LiveArea("", "")
         self.transcript = Transcript(self.look, self.console.columns)
-        self.history = HistoryFile(
-            around.places.history_file, agent.workspace.start, around.masker, self._warn
-        )
+        self.history = Entered()
         self.hands = Hands(self)
         self.prompt = Prompt(
             self.hands,
             self,
             self.look,
-            completer=DraftCompleter(Completer(self.context, FileNames(lambda: self._agent.workspace.roots))),
-            history=self.history.load(),
+            completer=DraftCompleter(lambda: self.sessions.completer),
             input=self.console.input,
             output=self.console.output,
         )
@@ -113,9 +107,9 @@ class LineApp:
             self.printer,
             self.transcript,
             self.look,
-            desk=lambda: self._agent.desk,
+            desk=lambda: self.agent.desk,
             width=self.console.columns,
-            start=lambda: str(self._agent.workspace.start),
+            start=lambda: str(self._start_directory),
             free=lambda: not (self.hands.editing or self.prompt.searching),
         )
 
@@ -128,18 +122,24 @@ class LineApp:
             self.look,
             act=self._act,
             give_back=self.hands.give_back,
+            leave=self.quit,
         )
 
     @property
     def agent(self) -> Conversation:
-        """The session that is open now."""
-        return self._agent
+        """The session that is open now; raises NotOpenError before the first one is."""
+        return self.sessions.agent
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn runs."""
+        return self.sessions.busy
 
     def context(self) -> CommandContext:
         """What commands may use."""
-        return CommandContext(self._agent, self._around, self._registry)
+        return self.sessions.context()
 
-    async def run(self) -> int:
+    async def run_to_end(self) -> int:
         """Run until the user quits; returns the exit code. The agent is closed, whatever the way out.
 
         The terminal is back in order before anything slow is waited for, also where this task is cancelled.
@@ -161,6 +161,8 @@ class LineApp:
             self.console.file.write(self._last_words)
             self._end()
             await self._finish(reason)
+        if self.failure is not None:
+            raise self.failure
         return code
 
     def leave(self) -> None:
@@ -175,11 +177,13 @@ class LineApp:
     def _give_up(self, why: str) -> None:
         """The screen fails for good: leave it and say so in the plainest way."""
         if self.prompt.app.is_running and not self.prompt.app.is_done:
-            self._last_words = f"error: {why} Go on with: mcode --resume {self._agent.session.id}\r\n"
+            kept = f" Go on with: mcode --resume {self.agent.session.id}" if self.sessions.opened else ""
+            self._last_words = f"error: {why}{kept}\r\n"
             self.prompt.app.exit(result=1)
 
     def above(self, width: int) -> Sequence[LiveRow]:
         """The redrawn rows above the prompt."""
+        self.live.early = tuple(self.sending.early or ())
         rows = self.live.rows(self.transcript.tail, width) or [LiveRow("")]
         waiting = self.answering.row()
         if waiting is not None:
@@ -201,54 +205,21 @@ class LineApp:
 
     def _begin(self) -> None:
         """The first frame is about to be drawn."""
-        self.printer.now(greeting_lines(self.context(), self.look, self._remarks, self.console.columns()))
-        self._attach(self._agent, replay=self._source != "startup")
-        self.work.begin(self._start(self._agent, self._source))
-        if self._first_message:
-            self.sending.send(self._first_message)
+        self.printer.now(early_lines(self._start_directory, self._home, self.look, self.console.columns()))
+        if self._typed:
+            self.prompt.use_draft(self._typed)
+        for text in self._messages:
+            self.sending.send(text)
+        self.prompt.once_drawn(self.sessions.start)
 
-    async def _start(self, agent: Conversation, source: str) -> None:
-        try:
-            await agent.start(source)
-        finally:
-            self.sending.ready.set()
-
-    def _attach(self, agent: Conversation, *, replay: bool) -> None:
-        self._agent = agent
-        self.live.model, self.live.mode = agent.model, agent.mode
-        self.live.confined = bool(agent.policy.sandbox)
-        self.live.ledger = agent.ledger
-        if replay:
-            self._replay(agent)
-        unsubscribe = agent.events.subscribe(self._receive)
-        detach = agent.desk.attach()
-
-        def leave() -> None:
-            unsubscribe()
-            detach()
-
-        self._detach = leave
-
-    def _replay(self, agent: Conversation) -> None:
-        events = list(agent.transcript())
-        if len(events) > _REPLAYED:
-            self.say(f"{len(events) - _REPLAYED} earlier steps are not shown again; /export has them.")
-        for event in events[-_REPLAYED:]:
-            self.printer.add(self.transcript.receive(event))
-        self.printer.add(self.transcript.end_stream())
-        self.transcript.forget_calls()
-        name = f' "{agent.name}"' if agent.name else ""
-        self.say(f"Session {agent.session.id[:8]}{name} goes on from here.")
-
-    def _receive(self, event: Event) -> None:
+    def receive(self, event: Event) -> None:
         """One event of the core. Called in the middle of its work, so nothing here may wait or raise."""
         try:
             shown = self.sending.shows(event)
             self.live.receive(event)
             lines = self.transcript.receive(event) if shown else self.transcript.end_stream()
             self.answering.receive(event)
-            if isinstance(event, TurnFinished):
-                self.hands.turn_ended()
+            self.hands.receive(event)
             self.printer.add(lines)
             self._keep_ticking()
         except Exception as error:  # noqa: BLE001 -- the screen's boundary: the core must not fail for it
@@ -272,11 +243,13 @@ class LineApp:
         self._keep_ticking()
 
     async def _act(self, result: CommandResult) -> None:
+        from mcode.commands.registry import CopyText, OpenSession, Quit, Redraw
+
         match result.action:
             case Quit():
                 self.quit()
             case OpenSession(source=source, reference=reference):
-                await self._switch(source, reference)
+                await self.sessions.switch(source, reference)
             case Redraw(draft=draft):
                 self.hands.give_back(draft)
             case CopyText(text=text):
@@ -291,24 +264,10 @@ class LineApp:
             sys.stdout.write(f"\x1b]52;c;{coded}\x07")
             sys.stdout.flush()
 
-    async def _switch(self, source: str, reference: str | None) -> None:
-        """Open the other session first: where that fails, this one stays as it is."""
-        new = await self._open_agent(source, reference)
-        old = self._agent
-        self.answering.leave()
-        self._detach()
-        self.sending.ready.clear()
-        self._attach(new, replay=source != "clear")
-        self.printer.now()
-        try:
-            await old.close(source)
-        finally:
-            await self._start(new, source)
-
     def _end(self) -> None:
         """The prompt is gone: keep an unsent draft in the history, and say how to go on."""
         draft = self.prompt.draft.text.strip()
-        if draft:
+        if draft and self.failure is None:
             self.history.add_at_end(draft)
         self._stop_ticking()
         self.answering.asking.stop()
@@ -318,11 +277,11 @@ class LineApp:
     async def _finish(self, reason: str) -> None:
         """Close the session; what its end still says goes straight to the terminal."""
         try:
-            await self._agent.close(reason)
+            await self.sessions.close(reason)
         except McodeError as error:
             self.console.file.write(f"error: {clean(str(error), Kind.LINE)}\r\n")
         finally:
-            self._detach()
+            self.sessions.detach()
             self.printer.flush()
             await self.work.stop()
             await self.history.finish()

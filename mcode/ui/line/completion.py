@@ -10,7 +10,7 @@ from typing_extensions import override
 from mcode.text import Kind, clean
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
+    from collections.abc import AsyncGenerator, Callable, Iterable
 
     from prompt_toolkit.document import Document
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class DraftCompleter(Completer):
     """Offers what fits the word before the cursor."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Callable[[], Source | None]) -> None:
+        """`source` is None as long as there is no session."""
         self._source = source
 
     @override
@@ -32,7 +33,10 @@ class DraftCompleter(Completer):
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
-        for found in await self._source.matching(document.text_before_cursor):
+        source = self._source()
+        if source is None:
+            return
+        for found in await source.matching(document.text_before_cursor):
             label = clean(found.label or found.text, Kind.LINE)
             yield Completion(
                 found.text, -found.replaces, display=label, display_meta=clean(found.note, Kind.LINE)

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode.commands.tools import resident_summary
+from mcode import __version__
 from mcode.text import Kind, clean
 from mcode.ui.line.wrap import wrap_item
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from mcode.commands.host import CommandContext
     from mcode.ui.line.look import Look
 
 
-def greeting_lines(context: CommandContext, look: Look, remarks: Sequence[str], width: int) -> list[str]:
-    """Version, directory, model and tools; then the remarks, such as that no key was found."""
+def early_lines(start: Path, home: Path, look: Look, width: int) -> list[str]:
+    """What is known before anything is prepared: version and directory."""
+    name = f"mcode {__version__}"
+    line = f"{name}   {clean(_short(str(start), str(home)), Kind.LINE)}"
+    if not look.decorated:
+        return [line]
+    first, *more = wrap_item(line, width)
+    return [first.replace(name, look.palette.bold(name), 1), *more]
+
+
+def late_lines(context: CommandContext, look: Look, remarks: Sequence[str], width: int) -> list[str]:
+    """Model, mode and tools; then the remarks, such as that no key was found."""
+    from mcode.commands.tools import resident_summary
+
     agent = context.agent
-    palette = look.palette
-    directory = _short(str(agent.workspace.start), str(agent.workspace.home))
-    name = f"mcode {clean(context.around.version, Kind.LINE)}"
     lines = [
-        f"{name}   {clean(directory, Kind.LINE)}   {clean(agent.model, Kind.LINE)}   {agent.mode}",
+        "   ".join(part for part in (clean(agent.model, Kind.LINE), agent.mode) if part),
         f"{resident_summary(context)}   /tools and /context show what the model gets",
         "/help: commands   F1: keys   @: a file   !: your own shell command",
     ]
@@ -33,8 +43,7 @@ def greeting_lines(context: CommandContext, look: Look, remarks: Sequence[str], 
         lines += clean(remark, Kind.BLOCK).split("\n")
     if not look.decorated:
         return lines
-    first, *more = [row for line in lines for row in wrap_item(line, width)]
-    return [first.replace(name, palette.bold(name), 1), *more, ""]
+    return [*(row for line in lines for row in wrap_item(line, width)), ""]
 
 
 def _short(directory: str, home: str) -> str:

@@ -14,6 +14,7 @@ from mcode.ui.line.editor import edit, editor_command
 from mcode.ui.line.keys import KEYS
 
 if TYPE_CHECKING:
+    from mcode.events import Event
     from mcode.ui.line.app import LineApp
 
 _TWICE = 2.0
@@ -104,7 +105,7 @@ class Hands:
     def control_d(self) -> None:
         """Quit; while something runs only at the second press."""
         app = self._app
-        if not (app.agent.busy or app.sending.shell_runs) or self._twice("c-d"):
+        if not (app.busy or app.sending.shell_runs) or self._twice("c-d"):
             app.leave()
         else:
             self.say_hint("A turn runs: Ctrl+D again interrupts it and quits.")
@@ -125,7 +126,7 @@ class Hands:
 
     def take_back(self) -> str | None:
         """The last queued message."""
-        return self._app.agent.take_back()
+        return self._app.sending.take_back()
 
     def edit(self) -> None:
         """Open the draft in the user's editor."""
@@ -166,9 +167,11 @@ class Hands:
         else:
             self._app.say(text)
 
-    def turn_ended(self) -> None:
-        """What was said about the turn is over with it."""
-        if self.hint and self.hint == self._hint_of_turn:
+    def receive(self, event: Event) -> None:
+        """What was said about a turn is over with it."""
+        from mcode.events import TurnFinished
+
+        if isinstance(event, TurnFinished) and self.hint and self.hint == self._hint_of_turn:
             self.hint = ""
 
     def _say_until_turn_ends(self, text: str) -> None:
@@ -177,10 +180,10 @@ class Hands:
 
     def _interrupt(self) -> bool:
         app = self._app
-        if app.sending.shell_runs and not app.agent.busy:
+        if app.sending.shell_runs and not app.busy:
             app.sending.stop_shell()
             return True
-        if app.agent.interrupt():
+        if app.sending.interrupt():
             self._say_until_turn_ends("Interrupting.")
             return True
         return False

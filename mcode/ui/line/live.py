@@ -64,6 +64,8 @@ class LiveArea:
         self.confined = confined
         self.ledger: Ledger | None = None
         self.queue: tuple[str, ...] = ()
+        self.early: tuple[str, ...] = ()
+        """What waits for the session to be opened."""
         self.turn_since: float | None = None
         self._running: dict[str, _Running] = {}
         self._hooks: dict[str, str] = {}
@@ -181,13 +183,16 @@ class LiveArea:
         return f"* working {minutes}:{seconds:02d}   Esc interrupts"
 
     def _queued(self, width: int) -> list[LiveRow]:
+        queue = self.early or self.queue
         rows = [
             LiveRow(shorten(f"  queued {at}:  {clean(text, Kind.LINE)}", width), "class:queue")
-            for at, text in enumerate(self.queue[:_QUEUE_ROWS], 1)
+            for at, text in enumerate(queue[:_QUEUE_ROWS], 1)
         ]
-        if len(self.queue) > _QUEUE_ROWS:
-            rows.append(LiveRow(f"  +{len(self.queue) - _QUEUE_ROWS}", "class:queue"))
-        if rows and not self.active:  # an interrupt holds what is queued
+        if len(queue) > _QUEUE_ROWS:
+            rows.append(LiveRow(f"  +{len(queue) - _QUEUE_ROWS}", "class:queue"))
+        if self.early:
+            rows.append(LiveRow("  sent once the session is open; Up takes it back", "class:queue"))
+        elif rows and not self.active:  # an interrupt holds what is queued
             rows.append(LiveRow("  sent before your next message; Up takes it back", "class:queue"))
         return rows
 

@@ -54,7 +54,6 @@ class Prompt:
         look: Look,
         *,
         completer: Completer,
-        history: Sequence[str],
         input: TerminalInput,  # noqa: A002 -- prompt_toolkit's word
         output: Output,
     ) -> None:
@@ -70,7 +69,6 @@ class Prompt:
         self.draft = Buffer(
             completer=completer,
             complete_while_typing=Condition(self._completes_by_itself),
-            history=InMemoryHistory(list(history)),
             multiline=True,
             on_text_changed=self._draft_changed,
             on_text_insert=self._inserted,
@@ -124,6 +122,24 @@ class Prompt:
     def prefix(self) -> str:
         """What stands before the line that has the keys."""
         return f"{self.label} {self.look.mark}" if self.asking else self.look.mark
+
+    def use_history(self, texts: Sequence[str]) -> None:
+        """What Up brings back from now on, oldest first; the draft stays as it is."""
+        self.draft.history = InMemoryHistory(list(texts))
+        self._moving = True
+        try:
+            self.draft.reset(self.draft.document)
+        finally:
+            self._moving = False
+
+    def once_drawn(self, act: Callable[[], None]) -> None:
+        """Do something as soon as the first frame is out."""
+
+        def drawn(_: Application[int]) -> None:
+            self.app.after_render.remove_handler(drawn)
+            act()
+
+        self.app.after_render.add_handler(drawn)
 
     def ask(self, label: str) -> None:
         """Show a question's own, empty line under `label`; the draft must be empty."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from mcode.commands.registry import is_for_registry
-from mcode.events import AssistantMessage, TextDelta, ToolStarted, TurnFinished, TurnStarted
+from mcode.ui.arrival import QUITS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -39,8 +38,10 @@ class Sending:
         *,
         act: Callable[[CommandResult], Awaitable[None]],
         give_back: Callable[[str], None],
+        leave: Callable[[], None],
     ) -> None:
-        """`act` carries out what a command asks of the front end; `give_back` puts a text into an empty draft."""
+        """`act` carries out what a command asks of the front end; `give_back` puts a text into an empty draft;
+        `leave` ends the front end where there is no session that could be asked to."""
         self._context = context
         self._work = work
         self._printer = printer
@@ -48,6 +49,9 @@ class Sending:
         self._look = look
         self._act = act
         self._give_back = give_back
+        self._leave = leave
+        self.early: list[str] | None = []
+        """What was sent before there was a session, oldest first; None from then on."""
         self.ready = asyncio.Event()
         """Set once the session has begun; what is sent earlier waits for it."""
         self._ahead: str | None = None
@@ -64,6 +68,11 @@ class Sending:
 
     def send(self, text: str) -> None:
         """Send an entered draft on its way."""
+        from mcode.commands.registry import is_for_registry
+
+        if self.early is not None:
+            self._send_early(text, self.early)
+            return
         alone = _ALONE.get(text.strip())
         if alone is not None:
             self._printer.add(self._transcript.notice(alone))
@@ -75,8 +84,41 @@ class Sending:
         else:
             self._message(text)
 
+    def _send_early(self, text: str, early: list[str]) -> None:
+        if text.strip() in QUITS:
+            self._leave()
+            return
+        early.append(text)
+        self._printer.changed()
+
+    def open(self) -> None:
+        """The session is there: what was sent before goes on its way, in its order."""
+        early, self.early = self.early or [], None
+        for text in early:
+            self.send(text)
+
+    def take_back(self) -> str | None:
+        """The last message that waits, taken out of the queue."""
+        if self.early is None:
+            return self._context().agent.take_back()
+        taken = self.early.pop() if self.early else None
+        self._printer.changed()
+        return taken
+
+    def interrupt(self) -> bool:
+        """Stop the present turn, or take back what waits for a session; False where there is neither."""
+        if self.early is None:
+            return self._context().agent.interrupt()
+        taken = self.take_back()
+        if taken is not None:
+            self._give_back(taken)
+        return taken is not None
+
     def send_quietly(self, command: str) -> None:
         """Run a command that a key stands for."""
+        if self.early is not None:
+            self._send_early(command, self.early)
+            return
         self._work.begin(self._command(command))
 
     def stop_shell(self) -> None:
@@ -86,6 +128,8 @@ class Sending:
 
     def shows(self, event: Event) -> bool:
         """Take an event in; False where the transcript must not show it because it is on the screen already."""
+        from mcode.events import AssistantMessage, TextDelta, ToolStarted, TurnFinished, TurnStarted
+
         match event:
             case TurnStarted(text=text):
                 ahead, self._ahead = self._ahead, None

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode.commands.registry import CopyText, OpenSession, Quit, Redraw, split_line
-from mcode.ui.tui.inspector import TextInspector
-from mcode.ui.tui.inspectors import special_inspector
-
 if TYPE_CHECKING:
     from mcode.commands.registry import CommandResult
     from mcode.ui.tui.app import McodeApp
@@ -25,6 +21,10 @@ class Answers:
 
     async def show(self, line: str, result: CommandResult) -> None:
         """Show one answer."""
+        from mcode.commands.registry import CopyText, OpenSession, Quit, Redraw, split_line
+        from mcode.ui.tui.inspector import TextInspector
+        from mcode.ui.tui.inspectors import special_inspector
+
         front = self._front
         match result.action:
             case Quit():
@@ -58,6 +58,8 @@ class Answers:
 
     def approval(self, deciding: Deciding) -> None:
         """The approval that is shown, whole, with the raw arguments."""
+        from mcode.ui.tui.inspector import TextInspector
+
         whole = deciding.whole()
         if whole is not None:
             title, make = whole

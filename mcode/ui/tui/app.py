@@ -9,10 +9,8 @@ from textual import events
 from textual.app import App
 from typing_extensions import override
 
-from mcode.commands.host import CommandContext
-from mcode.ui.completion import Completer
-from mcode.ui.line.file_names import FileNames
-from mcode.ui.line.history import HistoryFile
+from mcode.ui.arrival import Unsent
+from mcode.ui.entered import Entered
 from mcode.ui.line.signals import callback_faults
 from mcode.ui.line.work import Work
 from mcode.ui.tui.answers import Answers
@@ -22,12 +20,10 @@ from mcode.ui.tui.clipboard import copy_by_program
 from mcode.ui.tui.deciding import Deciding
 from mcode.ui.tui.document import Document
 from mcode.ui.tui.farewell import Farewell
-from mcode.ui.tui.greeting import is_keyless
 from mcode.ui.tui.hands import Hands
 from mcode.ui.tui.look import can_show_unicode, look_for
 from mcode.ui.tui.main_screen import MainScreen
 from mcode.ui.tui.notifier import Notifier
-from mcode.ui.tui.own_commands import with_own_commands
 from mcode.ui.tui.prompt_area import PromptArea
 from mcode.ui.tui.pump import EventPump
 from mcode.ui.tui.sending import Sending
@@ -38,18 +34,20 @@ from mcode.ui.tui.transcript_view import TranscriptView
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from rich.console import RenderableType
     from textual.binding import BindingType
     from textual.screen import Screen
     from textual.widget import Widget
 
-    from mcode.commands.host import Conversation, Surroundings
+    from mcode.commands.host import CommandContext, Conversation, Surroundings
     from mcode.commands.registry import Registry
+    from mcode.errors import McodeError
     from mcode.events import Event
+    from mcode.ui.arrival import Arrival
     from mcode.ui.line.look import Look as Manners
     from mcode.ui.tui.look import Look
-    from mcode.ui.tui.sessions import Servers
 
 
 class McodeApp(App[int], inherit_bindings=False):
@@ -61,49 +59,45 @@ class McodeApp(App[int], inherit_bindings=False):
 
     def __init__(
         self,
-        agent: Conversation,
+        arriving: Callable[[], Awaitable[Arrival]],
         *,
-        around: Surroundings,
-        registry: Registry,
-        open_agent: Callable[[str, str | None], Awaitable[Conversation]],
+        start: Path,
+        home: Path,
         manners: Manners,
         environment: Mapping[str, str],
-        source: str = "startup",
-        remarks: Sequence[str] = (),
-        first_message: str | None = None,
+        messages: Sequence[str] = (),
         theme: str | None = None,
+        title: bool = True,
         typed: str = "",
-        servers: Servers | None = None,
-        drawn: Callable[[], None] = lambda: None,
     ) -> None:
-        """`manners`: how long an approval waits for rest, bell, colour; `remarks` are lines for the first screen;
-        `typed`: what was typed before there was a prompt; `drawn` is called once the first frame is out."""
+        """`arriving` opens the session, once the first frame is out; what is sent before waits for it.
+
+        `start`, `home`: the folder that is worked in, and the user's; `manners`: how long an approval waits for
+        rest, bell, colour; `messages` are sent at once; `title`: whether the window's may be written; `typed`: what
+        was typed before there was a prompt.
+        """
         super().__init__()
-        self.around = around
-        self.registry = with_own_commands(registry, self)
-        self.first_message = first_message
+        self.start, self.home = start, home
+        self.messages_before = messages
         self.unicode = can_show_unicode(environment) and manners.unicode
         self._manners = manners
-        self._drawn = drawn
         self.typed_before = typed
-        self.key = self.unsent = ""
-        """A key that the user gave, and the draft of that moment."""
+        self.key, self.unsent = "", Unsent()
+        """A key that the user gave, and what was not sent when the screen was left for another one."""
+        self.failure: McodeError | None = None
+        """Why no session could be opened."""
         self.farewell = Farewell(self)
         self._environment = environment
         self.theme = theme if theme in self.available_themes else default_theme(environment, dark=None)
         self.look: Look = look_for(self.current_theme, unicode=self.unicode, colour=manners.color)
         self.work = Work(lambda text: self.say(text, "error"), self._give_up)
-        self.facts = Facts(agent.model, agent.mode, confined=bool(agent.policy.sandbox))
+        self.facts = Facts("", "default")
         self.pump = EventPump(self._show_events, stream_gap=0.2 if "SSH_CONNECTION" in environment else 0.1)
-        self.sessions = Sessions(self, agent, open_agent, source, remarks, servers)
+        self.sessions = Sessions(self, arriving)
         self.hands = Hands(self)
-        kept, start = around.places.history_file, agent.workspace.start
-        self.history = HistoryFile(kept, start, around.masker, lambda text: self.say(text, "warning"))
-        self.entered = self.history.load()
-        self.completer = Completer(self.context, FileNames(lambda: self.agent.workspace.roots))
+        self.history = Entered()
         self._make_widgets()
-        title, place = agent.settings.own.ui.title, agent.workspace.start.name
-        self.notifier = Notifier(self._write_past_screen, bell=manners.bell, title=title, place=place)
+        self.notifier = Notifier(self._write_past_screen, bell=manners.bell, title=title, place=start.name)
         self.answers = Answers(self)
         self.sending = Sending(
             self.context,
@@ -112,6 +106,7 @@ class McodeApp(App[int], inherit_bindings=False):
             say=self.say,
             give_back=self.hands.give_back,
             changed=self._show_queue,
+            leave=lambda: self.exit(0),
         )
 
     def _make_widgets(self) -> None:
@@ -121,14 +116,14 @@ class McodeApp(App[int], inherit_bindings=False):
         self.panel = ApprovalPanel(lambda: self.look, lambda: self.main.size.height)
         self.activity = ActivityLine(self.facts)
         self.queue = QueueStrip()
-        self.status = StatusLine(self.facts, self.sessions.servers, keyless=is_keyless(self.around))
+        self.status = StatusLine(self.facts, self.sessions.servers)
         self.main = MainScreen(self)
         self.deciding = Deciding(
             self.panel,
             self.prompt,
             self.main,
             desk=lambda: self.agent.desk,
-            start=lambda: str(self.agent.workspace.start),
+            start=lambda: str(self.start),
             idle=self._manners.idle,
             arm=self._manners.arm,
         )
@@ -138,12 +133,22 @@ class McodeApp(App[int], inherit_bindings=False):
 
     @property
     def agent(self) -> Conversation:
-        """The session that is open now."""
+        """The session that is open now; raises NotOpenError where none is yet."""
         return self.sessions.agent
+
+    @property
+    def around(self) -> Surroundings:
+        """What belongs to all sessions; raises NotOpenError before the first."""
+        return self.sessions.arrival.around
+
+    @property
+    def registry(self) -> Registry:
+        """The slash commands; raises NotOpenError before the first session."""
+        return self.sessions.registry
 
     def context(self) -> CommandContext:
         """What commands may use."""
-        return CommandContext(self.agent, self.around, self.registry)
+        return self.sessions.context()
 
     async def run_to_end(self) -> int:
         """Run until the user quits; returns the exit code. The agent is closed, whatever the way out."""
@@ -163,6 +168,8 @@ class McodeApp(App[int], inherit_bindings=False):
             task is not None and task.cancelling()
         ):  # Textual ends its loop at a cancellation and says nothing of it
             raise asyncio.CancelledError
+        if self.failure is not None:
+            raise self.failure
         return self.return_code or 0 if code is None else code
 
     @override
@@ -182,9 +189,8 @@ class McodeApp(App[int], inherit_bindings=False):
         self.call_after_refresh(self.first_frame_is_out)
 
     def first_frame_is_out(self) -> None:
-        """From here on the session begins and what is slow is loaded."""
+        """From here on the session is opened and what is slow is loaded."""
         self.sessions.start()
-        self._drawn()
 
     def _show_events(self, batch: Sequence[Event]) -> None:
         for event in batch:
@@ -198,19 +204,16 @@ class McodeApp(App[int], inherit_bindings=False):
         self._show_queue()
 
     def _show_queue(self) -> None:
-        held = not self.facts.active
-        self.queue.show(self.facts.queue, self.sending.ahead, held=held)
+        early = self.sending.early
+        when = "after this turn" if self.facts.active else "before your next message"
+        when = "once the session is open" if early else when
+        self.queue.show(tuple(early or self.facts.queue), self.sending.ahead, when=when)
         self.sessions.keep_draft()
 
     def draft_changed(self) -> None:
         """Something was typed or taken away."""
         self.deciding.draft_changed()
         self.sessions.keep_draft()
-
-    def remember(self, text: str) -> None:
-        """Keep an entered text in the history."""
-        self.entered.append(text)
-        self.history.add(text)
 
     def say(self, text: str, severity: str = "info") -> None:
         """Lines of mcode's own in the transcript."""
@@ -254,7 +257,7 @@ class McodeApp(App[int], inherit_bindings=False):
 
     def take_key(self, key: str) -> None:
         """End with a key, and with the draft, for the next start."""
-        self.key, self.unsent = key, self.prompt.draft
+        self.key, self.unsent = key, Unsent(draft=self.prompt.draft)
         self.exit(0)
 
     def copy(self, text: str) -> None:
@@ -274,7 +277,7 @@ class McodeApp(App[int], inherit_bindings=False):
 
     def _give_up(self, why: str) -> None:
         """The screen fails for good: leave it and say so in the plainest way."""
-        self.farewell.say(f"error: {why} Go on with: mcode --resume {self.agent.session.id}")
+        self.farewell.say(f"error: {why} {self.farewell.go_on()}")
         self.exit(return_code=1)
 
     @override

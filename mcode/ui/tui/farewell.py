@@ -34,17 +34,23 @@ class Farewell:
         what = (
             f"A fault in mcode itself ({type(error).__name__}), number {number} in the log, ended the screen."
         )
-        self.say(
-            f"error: {what} The session is kept. Go on with: mcode --resume {self._front.agent.session.id}"
-        )
+        self.say(f"error: {what} {self.go_on()}")
+
+    def go_on(self) -> str:
+        """How to go on with the session, where there is one yet."""
+        sessions = self._front.sessions
+        if not sessions.opened:
+            return "No session was open yet."
+        return f"The session is kept. Go on with: mcode --resume {sessions.agent.session.id}"
 
     def print_all(self) -> None:
         """The last rows of the transcript, where all of it is, and the last words so far."""
         if self._front.is_headless:
             return
         rows = self._front.transcript.last_rows(_ROWS)
-        path = self._front.agent.session.journal.path
-        self._words[:0] = [*rows, *([f"transcript: {path}"] if path.exists() else [])]
+        sessions = self._front.sessions
+        path = sessions.agent.session.journal.path if sessions.opened else None
+        self._words[:0] = [*rows, *([f"transcript: {path}"] if path is not None and path.exists() else [])]
         self.print_last()
 
     def print_last(self) -> None:

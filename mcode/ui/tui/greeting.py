@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from mcode.commands.tables import plural
-from mcode.commands.tools import resident_summary
+from mcode import __version__
 from mcode.config.repository import branch
 from mcode.text import Kind, clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pathlib import Path
 
     from mcode.commands.host import CommandContext, Surroundings
 
@@ -23,21 +22,20 @@ _TRY = (
 )
 
 
-def early_lines(context: CommandContext, remarks: Sequence[str]) -> list[str]:
-    """What is known at once: version, directory, and remarks such as that no key was found."""
-    agent = context.agent
-    remarks = () if context.around.looked_at else remarks
-    start = agent.workspace.start
-    directory = _short(str(start), str(agent.workspace.home))
-    head = f"mcode {context.around.version}   {directory}"
+def early_lines(start: Path, home: Path) -> list[str]:
+    """What is known before anything is prepared: version, directory, branch."""
+    head = f"mcode {__version__}   {_short(str(start), str(home))}"
     on = branch(start)
     if on:
         head += f"   branch {clean(on, Kind.LINE)}"
-    return [clean(head, Kind.LINE), *(clean(remark, Kind.BLOCK) for remark in remarks)]
+    return [clean(head, Kind.LINE)]
 
 
 async def late_lines(context: CommandContext) -> list[str]:
     """What takes a moment to find out: the tools' cost, and what can be gone on with."""
+    from mcode.commands.tables import plural
+    from mcode.commands.tools import resident_summary
+
     if context.agent.transcript() or context.around.looked_at:
         return []
     sessions = await asyncio.to_thread(context.around.sessions)

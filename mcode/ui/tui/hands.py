@@ -48,7 +48,7 @@ class Hands:
         front = self._front
         if front.main.setup.takes(text):
             return
-        front.remember(text)
+        front.history.add(text)
         front.sending.send(text)
         front.transcript.scroll_to_end()
 
@@ -58,15 +58,16 @@ class Hands:
 
     def take_back(self) -> str | None:
         """The last queued message."""
-        return self._front.agent.take_back()
+        return self._front.sending.take_back()
 
     def earlier(self) -> Sequence[str]:
         """What was entered in this folder."""
-        return self._front.entered
+        return self._front.history.texts
 
     async def complete(self, before: str) -> Sequence[Suggestion]:
         """What fits the text before the cursor."""
-        return await self._front.completer.matching(before)
+        completer = self._front.sessions.completer
+        return await completer.matching(before) if completer is not None else ()
 
     def follow(self) -> None:
         """Show the end of the transcript."""
@@ -89,7 +90,7 @@ class Hands:
             self.hint("Interrupting.")
         elif not front.main.prompt_focused:
             front.main.focus_prompt()
-        elif front.prompt.is_blank and self._twice("escape"):
+        elif front.prompt.is_blank and self._twice("escape") and front.sessions.opened:
             front.sending.run("/rewind" if front.registry.find("rewind") else "/resume")
 
     def control_c(self) -> None:
@@ -106,7 +107,7 @@ class Hands:
         elif self._interrupt():
             self.hint("Interrupting.")
         elif prompt.draft.strip():
-            front.remember(prompt.draft)
+            front.history.add(prompt.draft)
             prompt.clear_draft()
         elif self._twice("ctrl+c"):
             front.sending.run("/quit")
@@ -118,7 +119,7 @@ class Hands:
         front = self._front
         if front.main.prompt_focused and front.prompt.text:
             front.prompt.action_delete_right()
-        elif not (front.agent.busy or front.sending.shell_runs) or self._twice("ctrl+d"):
+        elif not (front.sessions.busy or front.sending.shell_runs) or self._twice("ctrl+d"):
             front.sending.run("/quit")
         else:
             self.hint("A turn runs: Ctrl+D again interrupts it and quits.")
@@ -135,8 +136,8 @@ class Hands:
 
     def next_mode(self) -> None:
         """The next permission mode of those that ask."""
-        agent = self._front.agent
         try:
+            agent = self._front.agent
             agent.set_mode(str(next_mode(Mode(agent.mode), can_bypass=False)))
         except UsageError as error:
             self._front.say(str(error), "warning")

@@ -9,7 +9,6 @@ from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from typing_extensions import override
 
-from mcode.ui.tui.inspector import InspectorScreen
 from mcode.ui.tui.look import PlainBar
 from mcode.ui.tui.paste_guard import guard_pastes
 from mcode.ui.tui.setup_panel import SetupPanel
@@ -85,11 +84,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """The first frame is about to be drawn."""
         ScrollBar.renderer = ScrollBarRender if self._front.unicode else PlainBar
-        front = self._front
-        if front.around.looked_at:
-            self.setup.open(front.around.looked_at)
-            front.typed_before, front.first_message = front.typed_before or front.first_message or "", None
-        front.begin()
+        self._front.begin()
 
     def on_unmount(self) -> None:
         """The widgets are gone; what still happens is shown by nobody."""
@@ -127,6 +122,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def waiting_changed(self, first: Request | None, count: int) -> None:
         """Something began to wait, or ceased to."""
+        from mcode.ui.tui.inspector import InspectorScreen
+
         self._front.activity.waiting(count)
         if self._front.is_running and isinstance(self._front.screen, InspectorScreen):
             self._front.screen.draw_frame()

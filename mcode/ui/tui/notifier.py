@@ -18,7 +18,7 @@ class Notifier:
     def __init__(self, write: Callable[[str], None], *, bell: bool, title: bool, place: str) -> None:
         """`write` goes to the terminal, past the screen; `place` names the session's folder."""
         self._write = write
-        self._bell = bell
+        self.bell = bell
         self._title = title
         self._place = shorten(clean(place, Kind.LINE), 40)
         self._shown = ""
@@ -55,7 +55,7 @@ class Notifier:
             self._ring("the turn has ended")
 
     def _ring(self, what: str) -> None:
-        if self._bell:
+        if self.bell:
             self._write("\x07")
         if not self.looking:
             self._write(f"\x1b]9;mcode: {what}\x07")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from mcode.commands.registry import is_for_registry
-from mcode.events import AssistantMessage, TextDelta, ToolStarted, TurnFinished, TurnStarted
+from mcode.ui.arrival import QUITS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -35,14 +34,19 @@ class Sending:
         say: Callable[[str], None],
         give_back: Callable[[str], None],
         changed: Callable[[], None],
+        leave: Callable[[], None],
     ) -> None:
-        """`show` answers a command; `give_back` puts a text into the draft; `changed`: `ahead` is another one."""
+        """`show` answers a command; `give_back` puts a text into the draft; `changed`: `ahead` is another one;
+        `leave` ends the front end where there is no session that could be asked to."""
         self._context = context
         self._work = work
         self._show = show
         self._say = say
         self._give_back = give_back
         self._changed = changed
+        self._leave = leave
+        self.early: list[str] | None = []
+        """What was sent before there was a session, oldest first; None from then on."""
         self.ready = asyncio.Event()
         """Set once the session has begun; what is sent earlier waits for it."""
         self.ahead = ""
@@ -59,6 +63,11 @@ class Sending:
 
     def send(self, text: str) -> None:
         """Send an entered draft on its way."""
+        from mcode.commands.registry import is_for_registry
+
+        if self.early is not None:
+            self._send_early(text, self.early)
+            return
         alone = _ALONE.get(text.strip())
         if alone is not None:
             self._say(alone)
@@ -73,12 +82,42 @@ class Sending:
             self._changed()
             self._work.begin(self._message(text, ahead=True))
 
+    def _send_early(self, text: str, early: list[str]) -> None:
+        if text.strip() in QUITS:
+            self._leave()
+            return
+        early.append(text)
+        self._changed()
+
+    def open(self) -> None:
+        """The session is there: what was sent before goes on its way, in its order."""
+        early, self.early = self.early or [], None
+        self._changed()
+        for text in early:
+            self.send(text)
+
+    def take_back(self) -> str | None:
+        """The last message that waits, taken out of the queue."""
+        if self.early is None:
+            return self._context().agent.take_back()
+        taken = self.early.pop() if self.early else None
+        self._changed()
+        return taken
+
     def run(self, command: str) -> None:
         """Run a command that a key stands for."""
+        if self.early is not None:
+            self._send_early(command, self.early)
+            return
         self._work.begin(self._command(command))
 
     def interrupt(self) -> bool:
         """Stop what was sent last, also where its turn has not begun; False where nothing runs."""
+        if self.early is not None:
+            taken = self.take_back()
+            if taken is not None:
+                self._give_back(taken)
+            return taken is not None
         agent = self._context().agent
         if self.shell_runs and not agent.busy and self._shell is not None:
             self._shell.cancel()
@@ -93,6 +132,8 @@ class Sending:
 
     def receive(self, event: Event) -> None:
         """Follow the turn."""
+        from mcode.events import AssistantMessage, TextDelta, ToolStarted, TurnFinished, TurnStarted
+
         match event:
             case TurnStarted(text=text):
                 self._turn_text = text

@@ -3,88 +3,163 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from mcode.errors import McodeError
-from mcode.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    QuestionAsked,
-    QuestionResolved,
-    QueueChanged,
-    SessionStarted,
-    TurnFinished,
-)
 from mcode.text import Kind, clean
-from mcode.ui.tui.drafts import DraftFile
-from mcode.ui.tui.greeting import early_lines, late_lines
+from mcode.ui.arrival import NotOpenError, Unsent
+from mcode.ui.tui.greeting import early_lines, is_keyless, late_lines
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from mcode.catalog.servers import ServerStatus
-    from mcode.commands.host import Conversation
+    from mcode.commands.host import CommandContext, Conversation
+    from mcode.commands.registry import Registry
     from mcode.events import Event
+    from mcode.ui.arrival import Arrival
+    from mcode.ui.completion import Completer
     from mcode.ui.tui.app import McodeApp
-
-
-class Servers(Protocol):
-    """The servers that bring tools, as the status line counts them."""
-
-    def statuses(self) -> tuple[ServerStatus, ...]: ...
-
-    def listen(self, callback: Callable[[str], None]) -> Callable[[], None]:
-        """Call back with a server's name when it has changed."""
-        ...
+    from mcode.ui.tui.drafts import DraftFile
 
 
 class Sessions:
     """Holds the open session and follows what begins and ends with it."""
 
-    def __init__(
-        self,
-        front: McodeApp,
-        agent: Conversation,
-        open_agent: Callable[[str, str | None], Awaitable[Conversation]],
-        source: str,
-        remarks: Sequence[str],
-        servers: Servers | None,
-    ) -> None:
+    def __init__(self, front: McodeApp, arriving: Callable[[], Awaitable[Arrival]]) -> None:
+        """`arriving` opens the first session, once the first frame is out."""
         self._front = front
-        self.agent = agent
-        self._open_agent = open_agent
-        self._source = source
-        self._remarks = remarks
-        self._servers = servers
+        self._arriving = arriving
+        self._opening: asyncio.Task[None] | None = None
+        self._arrival: Arrival | None = None
+        self._agent: Conversation | None = None
+        self._registry: Registry | None = None
+        self._completer: Completer | None = None
         self._detach: Callable[[], None] = lambda: None
         self._draft: DraftFile | None = None
-        self._closed = asyncio.Event()
+
+    @property
+    def agent(self) -> Conversation:
+        """The session that is open now; raises NotOpenError before the first one is."""
+        if self._agent is None:
+            raise NotOpenError
+        return self._agent
+
+    @property
+    def arrival(self) -> Arrival:
+        """What came with the first session; raises NotOpenError before that."""
+        if self._arrival is None:
+            raise NotOpenError
+        return self._arrival
+
+    @property
+    def opened(self) -> bool:
+        """True from the first session on."""
+        return self._agent is not None
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn runs."""
+        return self._agent is not None and self._agent.busy
+
+    @property
+    def registry(self) -> Registry:
+        """The slash commands, with those of this front end."""
+        if self._registry is None:
+            raise NotOpenError
+        return self._registry
+
+    @property
+    def completer(self) -> Completer | None:
+        """What finds completions; None before the first session."""
+        return self._completer
+
+    def context(self) -> CommandContext:
+        """What commands may use."""
+        from mcode.commands.host import CommandContext
+
+        return CommandContext(self.agent, self.arrival.around, self.registry)
 
     def servers(self) -> str:
         """How many servers can be used, for the status line; empty where none is configured."""
-        statuses = self._servers.statuses() if self._servers is not None else ()
+        servers = self._arrival.servers if self._arrival is not None else None
+        statuses = servers.statuses() if servers is not None else ()
         wanted = [each.state for each in statuses if each.state != "disabled"]
         ready = sum(state in {"connected", "cached"} for state in wanted)
         return f"mcp {ready}/{len(wanted)}" if wanted else ""
 
     def begin(self) -> None:
-        """Show the session that mcode was started with."""
+        """Show what is known before a session is there, and take what was typed and is to be sent."""
         front = self._front
-        front.say("\n".join(early_lines(front.context(), self._remarks)), "command")
-        self._attach(self.agent, replay=self._source != "startup")
-        if self._servers is not None:
-            self._servers.listen(lambda _: front.status.refresh_facts())
+        front.say("\n".join(early_lines(front.start, front.home)), "command")
         if front.typed_before:
             front.prompt.insert(front.typed_before)
-        if front.first_message:
-            front.sending.send(front.first_message)
+        for text in front.messages_before:
+            front.sending.send(text)
 
     def start(self) -> None:
-        """The first frame is out: now the session itself begins, and what it loads delays nobody's keys."""
-        self._front.work.begin(self._start(self.agent, self._source))
+        """The first frame is out: now the session is opened, and what that loads delays nobody's keys."""
+        self._opening = self._front.work.begin(self._open())
+
+    async def _open(self) -> None:
+        front = self._front
+        try:
+            arrival = await self._arriving()
+        except McodeError as error:
+            front.failure = error
+            front.unsent = Unsent(tuple(front.sending.early or ()), front.prompt.draft)
+            front.exit(1)
+            return
+        self._take(arrival)
+        if arrival.around.looked_at:
+            self._hold(arrival.around.looked_at)
+        elif arrival.remarks:
+            front.say("\n".join(clean(each, Kind.BLOCK) for each in arrival.remarks), "command")
+        self._attach(arrival.agent, replay=arrival.source != "startup")
+        front.sending.open()
+        await self._start(arrival.agent, arrival.source)
+
+    def _hold(self, looked_at: Sequence[tuple[str, str]]) -> None:
+        """There is no key: nothing is sent until the user has chosen, and what was to be sent is in the draft."""
+        front = self._front
+        front.main.setup.open(looked_at)
+        early, front.sending.early = front.sending.early or [], []
+        if early:
+            front.prompt.use_draft("\n\n".join(text for text in (*early, front.prompt.draft) if text))
+
+    def _take(self, arrival: Arrival) -> None:
+        """Keep what came with the first session."""
+        from mcode.ui.completion import Completer
+        from mcode.ui.line.file_names import FileNames
+        from mcode.ui.line.history import HistoryFile
+        from mcode.ui.tui.own_commands import with_own_commands
+
+        front, around = self._front, arrival.around
+        self._arrival, self._agent = arrival, arrival.agent
+        self._registry = with_own_commands(arrival.registry, front)
+        self._completer = Completer(self.context, FileNames(lambda: self.agent.workspace.roots))
+        kept, start = around.places.history_file, arrival.agent.workspace.start
+        front.history.open(HistoryFile(kept, start, around.masker, lambda text: front.say(text, "warning")))
+        ui = arrival.agent.settings.own.ui
+        front.notifier.bell = ui.bell
+        if ui.theme is not None and ui.theme != front.theme and ui.theme in front.available_themes:
+            front.theme = ui.theme
+        front.status.keyless = is_keyless(around)
+        if arrival.servers is not None:
+            arrival.servers.listen(lambda _: front.status.refresh_facts())
 
     def receive(self, event: Event) -> None:
         """Tell who looks elsewhere."""
+        from mcode.events import (
+            ApprovalRequested,
+            ApprovalResolved,
+            QuestionAsked,
+            QuestionResolved,
+            QueueChanged,
+            SessionStarted,
+            TurnFinished,
+        )
+
         notifier = self._front.notifier
         match event:
             case ApprovalRequested(call=call) | QuestionAsked(call=call):
@@ -107,7 +182,7 @@ class Sessions:
     async def switch(self, source: str, reference: str | None) -> None:
         """Open the other session first: where that fails, this one stays as it is."""
         front = self._front
-        new = await self._open_agent(source, reference)
+        new = await self.arrival.open_agent(source, reference)
         old = self.agent
         front.pump.flush()
         front.deciding.leave()
@@ -134,15 +209,24 @@ class Sessions:
         """Close the session; what its end still says goes straight to the terminal."""
         front = self._front
         try:
+            await self._end_opening()
             if self._draft is not None:
                 await self._draft.finish()
-            await self.agent.close(reason)
+            if self._agent is not None:
+                await self._agent.close(reason)
         except McodeError as error:
             front.farewell.say(f"error: {clean(str(error), Kind.LINE)}")
         finally:
             self._detach()
             await front.work.stop()
             await front.history.finish()
+
+    async def _end_opening(self) -> None:
+        """The screen is left: a session that is not there yet is not waited for."""
+        if self._opening is not None and not self.opened:
+            self._opening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._opening
 
     async def _start(self, agent: Conversation, source: str) -> None:
         try:
@@ -155,7 +239,7 @@ class Sessions:
 
     def _attach(self, agent: Conversation, *, replay: bool) -> None:
         front = self._front
-        self.agent = agent
+        self._agent = agent
         front.facts.model, front.facts.mode = agent.model, agent.mode
         front.facts.confined = bool(agent.policy.sandbox)
         front.facts.ledger = agent.ledger
@@ -177,6 +261,8 @@ class Sessions:
 
     def _restore_draft(self, agent: Conversation) -> None:
         """Bring back what was not sent when the session was left."""
+        from mcode.ui.tui.drafts import DraftFile
+
         path = agent.session.journal.path.with_suffix("") / "draft.json"
         self._draft = DraftFile(
             path, self._front.around.masker, lambda text: self._front.say(text, "warning")
@@ -188,4 +274,6 @@ class Sessions:
             )
         unsent = "\n\n".join(text for text in (*queued, draft) if text.strip())
         if unsent:
-            self._front.prompt.use_draft(unsent)
+            self._front.prompt.use_draft(
+                "\n\n".join(each for each in (unsent, self._front.prompt.draft) if each)
+            )

@@ -85,13 +85,13 @@ class QueueStrip(Static):
 
     def __init__(self) -> None:
         super().__init__(Content(""), markup=False)
-        self._shown: tuple[Sequence[str], str, bool] = ((), "", False)
+        self._shown: tuple[Sequence[str], str, str] = ((), "", "")
 
-    def show(self, waiting: Sequence[str], sending: str, *, held: bool) -> None:
-        """`sending`: a message whose turn has not begun; `held`: nothing is sent by itself."""
-        if (waiting, sending, held) == self._shown:
+    def show(self, waiting: Sequence[str], sending: str, *, when: str) -> None:
+        """`sending`: a message whose turn has not begun; `when` the others are sent."""
+        if (waiting, sending, when) == self._shown:
             return
-        self._shown = (waiting, sending, held)
+        self._shown = (tuple(waiting), sending, when)
         self._draw()
 
     def on_resize(self, event: Resize) -> None:
@@ -100,13 +100,13 @@ class QueueStrip(Static):
         self._draw()
 
     def _draw(self) -> None:
-        waiting, sending, held = self._shown
+        waiting, sending, when = self._shown
         width = max(20, self.screen.size.width - 2)
         rows = [f" sending:  {clean(sending, Kind.LINE)}"] if sending else []
         for at, text in enumerate(waiting[:_QUEUED], 1):
             note = ""
             if at == min(len(waiting), _QUEUED):
-                note = "Up edits; sent before your next message" if held else "Up edits; sent after this turn"
+                note = f"Up edits; sent {when}"
             rows.append(
                 _spread(f" queued {at}:  {clean(text, Kind.LINE)}", f"({note})" if note else "", width)
             )
@@ -121,11 +121,12 @@ class StatusLine(Static):
 
     DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; color: $foreground; background: transparent; }"
 
-    def __init__(self, facts: Facts, servers: Callable[[], str], *, keyless: bool) -> None:
+    def __init__(self, facts: Facts, servers: Callable[[], str]) -> None:
         super().__init__(Content(""), markup=False)
         self._facts = facts
         self._servers = servers
-        self._keyless = keyless
+        self.keyless = False
+        """True while the offline guide answers because no key was found."""
         self._hint = ""
 
     def hint(self, text: str) -> None:
@@ -144,7 +145,7 @@ class StatusLine(Static):
         width = max(10, self.screen.size.width - 2)
         facts = self._facts
         model = clean(facts.model, Kind.LINE)
-        mode = "no key" if self._keyless else _MODES.get(facts.mode, facts.mode)
+        mode = "no key" if self.keyless else _MODES.get(facts.mode, facts.mode)
         mode += "  sandbox" if facts.confined else ""
         left = mode if width < 62 else f"{model}  {mode}"
         parts = [*meter(facts.ledger, detailed=width >= 78), self._servers()]

@@ -37,11 +37,13 @@ from mcode.masking import Masker
 from mcode.model.scripted import ScriptedClient
 from mcode.session.store import SessionStore
 from mcode.tool import Preview
+from mcode.ui.arrival import Arrival
 from mcode.ui.line.app import LineApp
 from mcode.ui.line.look import look_for
 from mcode.wiring.endpoint import Endpoint
 from mcode.wiring.options import Options
 from mcode.wiring.workbench import Workbench
+from tests.ui.arrived import arrived
 from tests.ui.line.obedient import HOSTILE, obedient_script
 
 importlib.import_module("jsonschema")  # before the fork, so that no terminal waits for it
@@ -124,19 +126,16 @@ async def _run(diary: Diary, options: list[str]) -> int:
 
     ui = UiSettings(idle_time=0.5, arm_delay=0.3) if "--quick" in options else UiSettings()
     source = "resume" if "--resume" in options else "startup"
+    agent = await open_agent(source, None)
+    arrival = Arrival(agent, bench.surroundings(), standard_registry(), open_agent, source, ("A remark.",))
     app = LineApp(
-        await open_agent(source, None),
-        source=source,
-        around=bench.surroundings(),
-        registry=standard_registry(),
-        open_agent=open_agent,
+        arrived(arrival),
+        start=bench.start,
+        home=bench.places.home,
         look=look_for(ui, os.environ, decoration="--no-decoration" not in options),
-        remarks=("A remark.",),
-        first_message=next(
-            (each.removeprefix("--say=") for each in options if each.startswith("--say=")), None
-        ),
+        messages=[each.removeprefix("--say=") for each in options if each.startswith("--say=")],
     )
-    return await app.run()
+    return await app.run_to_end()
 
 
 def _workbench() -> Workbench:

@@ -16,9 +16,11 @@ from mcode.commands.standard import standard_registry
 from mcode.events import ApprovalRequested, ApprovalResolved
 from mcode.permissions.decide import Behavior, Proposal, Verdict
 from mcode.tool import Preview
+from mcode.ui.arrival import Arrival
 from mcode.ui.line.look import Look
 from mcode.ui.tui.app import McodeApp
 from tests.stage import stage
+from tests.ui.arrived import arrived
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -153,15 +155,20 @@ async def screen(
         project=project,
     ) as opened:
         bench = opened.bench
-        app = McodeApp(
+        arrival = Arrival(
             opened.agent,
-            around=replace(bench.surroundings(), **(around or {})),
-            registry=standard_registry(),
-            open_agent=bench.open_agent,
+            replace(bench.surroundings(), **(around or {})),
+            standard_registry(),
+            bench.open_agent,
+            source,
+        )
+        app = McodeApp(
+            arrived(arrival),
+            start=bench.start,
+            home=bench.places.home,
             manners=manners or Look(idle=IDLE, arm=ARM),
             environment={"LANG": "C.UTF-8", **(environment or {})},
-            source=source,
-            first_message=first_message,
+            messages=(first_message,) if first_message else (),
             theme=theme,
         )
         before(app, opened)

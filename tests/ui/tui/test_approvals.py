@@ -197,7 +197,7 @@ async def test_p_13_typing_while_approvals_come_decides_nothing_and_loses_nothin
     async with screen(tmp_path, turns(*["Yes."] * ROUNDS)) as on:
         for at in range(ROUNDS):
             await _type_while_an_approval_comes(on, moments, f"make {at}")
-            await on.until(lambda: on.app.entered.count(TYPED) == len(on.answers))
+            await on.until(lambda: on.app.history.texts.count(TYPED) == len(on.answers))
             assert not on.decided
             await on.until(lambda: not on.stage.agent.busy)
         assert len(on.app.deciding.waiting) == ROUNDS

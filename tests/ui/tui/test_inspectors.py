@@ -179,4 +179,4 @@ async def test_a_key_is_typed_hidden_and_leaves_with_the_draft(tmp_path: Path) -
         await on.press("enter")
         await on.until(lambda: not on.app.is_running)
         assert on.app.key == key
-        assert key not in "".join(on.app.entered)
+        assert key not in "".join(on.app.history.texts)

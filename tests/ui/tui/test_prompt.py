@@ -30,7 +30,7 @@ async def test_11_escape_right_after_enter_brings_the_message_back(tmp_path: Pat
         await on.rest(0.3)
         await on.until(lambda: not on.stage.agent.busy)
         await on.until(lambda: on.draft == "fix it")
-        assert on.app.entered[-1] == "fix it"
+        assert on.app.history.texts[-1] == "fix it"
 
 
 async def test_12_queued_messages_are_sent_in_order_each_once_and_up_takes_the_last_back(
@@ -150,7 +150,7 @@ async def test_ctrl_c_clears_the_draft_into_the_history_and_twice_quits(tmp_path
         await on.type("keep me")
         await on.press("ctrl+c")
         assert on.draft == ""
-        assert on.app.entered[-1] == "keep me"
+        assert on.app.history.texts[-1] == "keep me"
         await on.press("ctrl+c")
         await on.until(lambda: "Ctrl+C again quits." in on.shown)
         await on.press("ctrl+c")
