@@ -99,11 +99,7 @@ class Assembly:
             mask=bench.masker.mask,
         )
         self._file_state = FileState(bench.places.state / "pending")
-        if MASK not in str(self._conversation.history.messages):
-            # Where the model sees masks instead of what it read, it has to read again before it writes.
-            self._file_state.restore(self._conversation.read_files)
-        for path in self._conversation.read_paths:
-            bench.memory = memory_for(bench.memory, Path(path))
+        self._recall_files()
         self._policy, told = session_policy(bench, self._workspace, session, self._conversation.mode)
         self._opening += told
         self._opening += unheard(bench.options, self._conversation)
@@ -138,6 +134,14 @@ class Assembly:
         self._read: list[Path] = []
         self._events.subscribe(self._note_ended)
         self.agent = self._make_agent()
+
+    def _recall_files(self) -> None:
+        """What an earlier run of the session had read counts as read, and brought in instruction files."""
+        if MASK not in str(self._conversation.history.messages):
+            # Where the model sees masks instead of what it read, it has to read again before it writes.
+            self._file_state.restore(self._conversation.read_files)
+        for path in self._conversation.read_paths:
+            self._bench.memory = memory_for(self._bench.memory, Path(path))
 
     def _make_skills(self) -> SessionSkills:
         return SessionSkills.of(
