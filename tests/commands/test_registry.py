@@ -78,7 +78,7 @@ async def test_json_gives_the_value_that_the_text_was_made_from(tmp_path: Path) 
 
 
 async def test_every_command_answers_in_text_and_in_json_before_the_first_message(tmp_path: Path) -> None:
-    async with stage(tmp_path, turns("x")) as session:
+    async with stage(tmp_path, turns("x"), new_prefixes=3) as session:
         for command in context_of(session).registry:
             result = await typed(session, f"/{command.name}")
             assert result.text, command.name

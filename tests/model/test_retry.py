@@ -233,7 +233,7 @@ async def test_s_06_a_refused_field_is_taken_out_and_the_request_sent_once_more(
     client = ScriptedClient(script_of(refused, GOOD))
     got = await complete(client, BODY, repair=repair, surroundings=fake_time.surroundings)
     assert got.complete
-    assert subjects == ["field"]
+    assert subjects == ["loading"]
     assert client.requests == [BODY, {**BODY, "repaired": True}]
 
     client = ScriptedClient(script_of(refused, refused, GOOD))

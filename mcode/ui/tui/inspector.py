@@ -148,6 +148,7 @@ class TextInspector(InspectorScreen):
         self._make = make
         self._wanted = ""
         self._box = Input(placeholder="show lines with", compact=True)
+        self._box.cursor_blink = False  # at rest nothing moves
         self._view = RowsView(lambda: front.look)
 
     @override

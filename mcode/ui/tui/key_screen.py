@@ -35,6 +35,7 @@ class KeyScreen(InspectorScreen):
     def __init__(self, front: McodeApp) -> None:
         super().__init__(front, "/key", f"now: {clean(front.around.credential, Kind.LINE)}")
         self._box = Input(placeholder="paste the key here, then Enter", password=True)
+        self._box.cursor_blink = False  # at rest nothing moves
 
     @property
     @override

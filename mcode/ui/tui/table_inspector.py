@@ -97,6 +97,7 @@ class TableInspector(InspectorScreen):
         self._answer: tuple[str, str] | None = None
         """The command that was asked last by the box, and its answer."""
         self._box = Input(placeholder="" if spec.box else "show rows with")
+        self._box.cursor_blink = False  # at rest nothing moves
         self._box.border_title = Content(spec.box)
         self._note = Static(Content(""), markup=False, classes="note")
         self._table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=False)
