@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from mcode.agent.agent import Agent
+    from mcode.commands.registry import BoundCommands, CommandResult
     from mcode.jsontext import JsonValue
     from mcode.ui.arrival import Arrival, Unsent
     from mcode.wiring.front_end import Place
     from mcode.wiring.options import Options
+    from mcode.wiring.workbench import Workbench
 
 STDIN = 0
 
@@ -61,10 +63,40 @@ def _run(main: Coroutine[None, None, int], signals: tuple[signal.Signals, ...]) 
     return asyncio.run(supervised())
 
 
+class _Commands:
+    """The slash commands of a headless run, loaded where a message may be one; most runs need none of them."""
+
+    def __init__(self, agent: Agent, bench: Workbench) -> None:
+        self._agent = agent
+        self._bench = bench
+        self._bound: BoundCommands | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all commands, without aliases."""
+        return self._all().names
+
+    def knows(self, line: str) -> bool:
+        """Whether a line is a command and not a message."""
+        return line.startswith("/") and self._all().knows(line)
+
+    async def run(self, line: str) -> CommandResult:
+        """Run what the line says, slash included."""
+        return await self._all().run(line)
+
+    def _all(self) -> BoundCommands:
+        if self._bound is None:
+            from mcode.commands.host import CommandContext
+            from mcode.commands.registry import BoundCommands
+            from mcode.commands.standard import standard_registry
+
+            registry = standard_registry()
+            context = CommandContext(self._agent, self._bench.surroundings(), registry)
+            self._bound = BoundCommands(registry, context)
+        return self._bound
+
+
 async def _headless(options: Options) -> int:
-    from mcode.commands.host import CommandContext
-    from mcode.commands.registry import BoundCommands
-    from mcode.commands.standard import standard_registry
     from mcode.logs import open_log
     from mcode.ui.headless import HeadlessFrontEnd
     from mcode.wiring.demo import make_known, with_demo
@@ -82,7 +114,6 @@ async def _headless(options: Options) -> int:
         opening = await which_session(options, bench, None) or Opening("startup")
         source = opening.source
         agent = await bench.open_agent(source, opening.reference)
-        registry = standard_registry()
         front_end = HeadlessFrontEnd(
             agent,
             output,
@@ -90,7 +121,7 @@ async def _headless(options: Options) -> int:
             partial_messages=options.partial_messages,
             credential=bench.endpoint.credential,
             structured=_structured(agent),
-            commands=BoundCommands(registry, CommandContext(agent, bench.surroundings(), registry)),
+            commands=_Commands(agent, bench),
         )
         try:
             await agent.start(source)

@@ -32,6 +32,8 @@ from mcode.session.store import SessionStore
 from tools.local_session import local_workbench
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcode.events import Event
     from mcode.model.script import RequestView
     from mcode.session.journal import Record
@@ -144,7 +146,7 @@ def _examine(directory: Path, session: str, acknowledged: list[dict[str, Any]], 
         opened.journal.close()
 
 
-def _compare(records: list[Record], acknowledged: list[dict[str, Any]], findings: Findings) -> None:
+def _compare(records: Sequence[Record], acknowledged: list[dict[str, Any]], findings: Findings) -> None:
     users = {record.body["turn"] for record in records if record.type == "user"}
     messages = {record.body["message"].get("id") for record in records if record.type == "assistant"}
     calls = {record.body["id"]: record.body["text"] for record in records if record.type == "call_finished"}
@@ -159,7 +161,7 @@ def _compare(records: list[Record], acknowledged: list[dict[str, Any]], findings
             findings.problems.append(f"acknowledged, but not in the journal: {said}")
 
 
-def _check_files(project: Path, records: list[Record], findings: Findings) -> None:
+def _check_files(project: Path, records: Sequence[Record], findings: Findings) -> None:
     started = {
         Path(record.body["arguments"]["file_path"]).name
         for record in records
