@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol
 from mcode import __version__, jsontext
 from mcode.call import Status
 from mcode.catalog.call_tool import meant_block
-from mcode.commands.ledger_reading import ledger_of
 from mcode.commands.registry import CopyText
 from mcode.events import (
     AssistantMessage,
@@ -179,6 +178,8 @@ class HeadlessFrontEnd:
         self._write(self._result(finished))
 
     def _result(self, finished: TurnFinished) -> JsonObject:
+        from mcode.commands.ledger_reading import ledger_of  # only a result in JSON needs it
+
         agent, totals = self._agent, self._agent.meter.totals
         failed = finished.reason != "end"
         usage: JsonObject = {
