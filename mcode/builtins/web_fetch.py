@@ -79,7 +79,7 @@ class WebFetch(Tool):
     }
     input_examples: tuple[JsonObject, ...] = (
         {"url": "https://docs.python.org/3/library/asyncio-task.html", "prompt": "How do task groups end?"},
-        {"url": "https://pypi.org/pypi/pathspec/json"},
+        {"url": "https://api.github.com/repos/python/cpython/releases/latest"},
     )
 
     def __init__(
