@@ -82,7 +82,8 @@ class _Commands:
 
     async def run(self, line: str) -> CommandResult:
         """Run what the line says, slash included."""
-        return await self._all().run(line)
+        commands = self._all()
+        return await commands.run(line)
 
     def _all(self) -> BoundCommands:
         if self._bound is None:

@@ -35,11 +35,19 @@ def wait_until(condition: Callable[[], bool], seconds: float = 3.0) -> bool:
 
 @contextlib.contextmanager
 def no_process_left() -> Generator[None]:
-    """Fail when what ran inside has left a process behind; ends it all the same."""
+    """Fail when what ran inside has left a process behind; ends it all the same.
+
+    The guard that watches over background families is none: it lives as long as this process.
+    """
     before = living()
+
+    def left_behind() -> dict[int, str]:
+        commands = {pid: command_of(pid) for pid in living() - before}
+        return {pid: command for pid, command in commands.items() if "process_guard_child" not in command}
+
     yield
-    if not wait_until(lambda: living() <= before, 1.0):
-        left = {pid: command_of(pid) for pid in living() - before}
+    if not wait_until(lambda: not left_behind(), 1.0):
+        left = left_behind()
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

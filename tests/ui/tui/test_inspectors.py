@@ -71,6 +71,7 @@ async def test_23_context_adds_up_to_the_input_of_the_last_request(tmp_path: Pat
         await on.press("escape")
         await on.type("/context view\n")
         await on.until(lambda: on.shown.startswith(" /context view"))
+        await on.rest(0.2)
         await on.press("end")
         await on.until(lambda: '"text": "hello"' in on.shown)
         assert "[cache mark" in on.shown
