@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.tool import HARMLESS
+
 if TYPE_CHECKING:
     from mcode.permissions.decide import Policy
     from mcode.tool import Tool
@@ -16,7 +18,7 @@ def standing_permission(policy: Policy, tool: Tool) -> str:
         return f"deny ({hiding.source.scope})"
     about = [rule for rule in policy.rules if rule.is_about(tool.name, tool.source)]
     bare = [rule for rule in about if rule.specifier is None]
-    standing = str(bare[0].behavior) if bare else ("allow" if tool.read_only else "ask")
+    standing = str(bare[0].behavior) if bare else ("allow" if tool.effects <= HARMLESS else "ask")
     finer = len(about) - len(bare)
     if not finer:
         return standing
