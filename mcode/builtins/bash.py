@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from mcode.builtins.bash_report import report, report_job, room_for_output
+from mcode.builtins.bash_report import report, report_aside, report_job, room_for_output
 from mcode.builtins.description import read_description
 from mcode.builtins.refusal import RefusalError, failed
 from mcode.call import FailureKind, Origin
@@ -164,7 +164,7 @@ class Bash(Tool):
             and (note := self._sandbox.note(services.call))
         ):
             notes += (note,)
-        return report(result, seconds, self.output_limit, notes)
+        return await report_aside(result, seconds, self.output_limit, notes)
 
     def _refuse_job(self, arguments: JsonObject, call: Call) -> str:
         """Why nothing can run in the background for this call; nothing where it can."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _NEAR = 2_000
 """Characters within which a cut moves to the end of a line."""
 
+_AT_ONCE = 4_000
+"""Characters that are cleaned within a millisecond or two, whatever they are."""
 
 _FOR_THE_REST = 1_000
 """Characters that are kept free for how the command ended, and for notes."""
@@ -38,6 +41,22 @@ def report(result: ProcessResult, timeout: float, limit: int, notes: tuple[str, 
         notes=(*notes, *_further_notes(result)),
         spill=result.shown.file,
     )
+
+
+async def report_aside(
+    result: ProcessResult, timeout: float, limit: int, notes: tuple[str, ...] = ()
+) -> ToolResult:
+    """As `report`; cleaning what is more than a screenful does not hold up the event loop.
+
+    Cancelled, it hands over the report all the same: the command has ended.
+    """
+    if len(result.shown.head) + len(result.shown.tail) <= _AT_ONCE:
+        return report(result, timeout, limit, notes)
+    try:
+        return await asyncio.to_thread(report, result, timeout, limit, notes)
+    except asyncio.CancelledError as cancelled:
+        cancelled.args = (report(result, timeout, limit, notes),)
+        raise
 
 
 def report_job(job: Job, limit: int, notes: tuple[str, ...] = ()) -> ToolResult:
