@@ -200,7 +200,7 @@ async def test_b_05_jobs_end_with_the_session_and_a_resumed_one_says_so(tmp_path
 
 
 KILLED = """
-import asyncio, os, sys
+import asyncio, os, signal, sys
 from pathlib import Path
 from mcode.builtins.bash import Bash
 from mcode.builtins.jobs import Jobs
@@ -208,6 +208,8 @@ from mcode.call import Call
 from mcode.process import child_environment
 from mcode.tool import Workspace
 from tests.builtins.conftest import Services
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it (nohup)
 
 async def main():
     place = Path(sys.argv[1])
