@@ -10,7 +10,7 @@ from mcode.catalog.directory import Told
 from mcode.catalog.seen import LoadedTool, loaded_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from mcode.catalog.placement import LoadingWay
     from mcode.jsontext import JsonObject
@@ -165,6 +165,8 @@ class Conversation(Folded):
             self.fold(record.type, record.body)
         self.left_unfinished = tuple(self._running.values())
         """Calls that had started when the journal ended, as `call_started` bodies: nothing runs again by itself."""
+        self.history.keep_in_journal(self._before_compaction)
+        self._recalled: dict[int, History] = {}
 
     def append(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
         """Write one record and fold it; raises StorageError, and then nothing has changed."""
@@ -180,3 +182,25 @@ class Conversation(Folded):
     async def sync(self) -> None:
         """Return when everything appended is on the disk."""
         await self._journal.sync()
+
+    def recall(self, turn: int, records: Sequence[Record]) -> None:
+        """Read again what a rewind to this turn needs, so that it does not wait; for a thread."""
+        number = self.history.compaction_after(turn)
+        if number is not None:
+            self._recalled = {number: history_before(records, number)}
+
+    def _before_compaction(self, number: int) -> History:
+        recalled, self._recalled = self._recalled, {}
+        return recalled.get(number) or history_before(self._journal.records, number)
+
+
+def history_before(records: Iterable[Record], number: int) -> History:
+    """What stood before the compaction of this number, the first being 0; secrets in it are masked."""
+    history = History()
+    for record in records:
+        if record.type == "compaction":
+            if number == 0:
+                break
+            number -= 1
+        history.apply(record.type, record.body)
+    return history

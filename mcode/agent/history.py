@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from mcode.jsontext import JsonObject
 
@@ -22,8 +22,8 @@ NO_ANSWER = "(no answer)"
 
 
 @dataclass(frozen=True, slots=True)
-class _Compacted:
-    """A conversation as it was before it was compacted."""
+class Past:
+    """A conversation at one moment."""
 
     messages: list[JsonObject]
     turn_starts: dict[int, tuple[int, int]]
@@ -31,6 +31,18 @@ class _Compacted:
 
 class History:
     """The conversation in the provider-neutral shape of Messages: role and content blocks."""
+
+@dataclass(slots=True)
+class _Compacted:
+    """A conversation as it was before it was compacted."""
+
+    number: int
+    """How many compactions there were before."""
+    turns: frozenset[int]
+    """The turns that begin in it."""
+    past: Past | None
+    """None where it is only in the journal."""
+
 
     def __init__(self) -> None:
         self._messages: list[JsonObject] = []
@@ -45,6 +57,8 @@ class History:
         self.used_ids: set[str] = set()
         """Ids of all calls so far; a new call must not repeat one."""
 
+        self._compactions = 0
+        self._read_back: Callable[[int], History] | None = None
     def apply(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
         """Fold one record in; record types that say nothing to the model are passed over."""
         match type:
@@ -91,6 +105,25 @@ class History:
         self._turn_starts.setdefault(turn, (before, blocks))
 
     def _append_user(self, blocks: list[JsonObject]) -> None:
+    def keep_in_journal(self, read_back: Callable[[int], History]) -> None:
+        """Hold nothing of what stood before compactions from now on.
+
+        `read_back` gives what stood before the compaction of a number, folded again from the journal.
+        """
+        self._read_back = read_back
+        for each in self._before:
+            each.past = None
+
+    def as_it_stands(self) -> Past:
+        """The conversation as a compaction would find it now."""
+        return Past(self._messages, self._turn_starts)
+
+    def compaction_after(self, turn: int) -> int | None:
+        """The number of the compaction that a rewind to this turn goes back across; None where it need not."""
+        if turn in self._turn_starts:
+            return None
+        return next((each.number for each in reversed(self._before) if turn in each.turns), None)
+
         if not blocks:
             return
         if self._messages and self._messages[-1]["role"] == "user":
@@ -141,7 +174,9 @@ class History:
     def _compact(self, summary: list[JsonObject], kept: int) -> None:
         """Begin with a summary; only the last `kept` messages stay, without thinking that was bound to the rest."""
         cut = len(self._messages) - min(kept, len(self._messages))
-        self._before.append(_Compacted(self._messages, self._turn_starts))
+        past = None if self._read_back is not None else self.as_it_stands()
+        self._before.append(_Compacted(self._compactions, frozenset(self._turn_starts), past))
+        self._compactions += 1
         recent = [without_thinking(message) for message in self._messages[cut:]]
         joins = bool(recent) and recent[0]["role"] == "user"
         head = [*summary, *recent[0]["content"]] if joins else summary
@@ -154,13 +189,23 @@ class History:
         }
 
     def _rewind(self, turn: int) -> None:
-        while turn not in self._turn_starts and any(turn in each.turn_starts for each in self._before):
-            before = self._before.pop()
-            self._messages, self._turn_starts = list(before.messages), dict(before.turn_starts)
+        number = self.compaction_after(turn)
+        if number is not None:
+            self._go_back(number)
         start = self._turn_starts.get(turn)
         if start is None:
             return
         before, blocks = start
+    def _go_back(self, number: int) -> None:
+        """To what stood before the compaction of this number."""
+        at = next(index for index, each in enumerate(self._before) if each.number == number)
+        past = self._before[at].past
+        if past is None and self._read_back is not None:
+            past = self._read_back(number).as_it_stands()
+        if past is not None:
+            self._messages, self._turn_starts = list(past.messages), dict(past.turn_starts)
+        del self._before[at:]
+
         joined: list[JsonObject] = self._messages[before]["content"][:blocks] if blocks else []
         del self._messages[before:]
         if joined:

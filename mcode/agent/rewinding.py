@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from mcode.errors import UsageError
 from mcode.session.rewind import changes_from, first_entry_since
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from mcode.agent.conversation import Conversation
     from mcode.session.journal import Journal
@@ -65,8 +66,11 @@ class Rewinding:
 
     def changes_since(self, turn: int) -> tuple[FileChange, ...]:
         """What mcode's tools did to files since the moment before that turn. Raises StorageError."""
+        return self._changes_since(turn, self._journal.records)
+
+    def _changes_since(self, turn: int, records: Sequence[Record]) -> tuple[FileChange, ...]:
         entries = self._rewinder.entries()
-        turns = turns_of_calls(self._journal.records)
+        turns = turns_of_calls(records)
         for entry in entries:
             if (found := _CALL.fullmatch(entry.call_id)) is not None:
                 turns[entry.call_id] = int(found[2])
@@ -75,16 +79,18 @@ class Rewinding:
 
     async def rewind(self, turn: int, *, files: bool, conversation: bool) -> Rewound:
         """Go back to the moment before a turn. Raises UsageError for a turn that is not there, and StorageError."""
-        chosen = next((point for point in self.checkpoints() if point.turn == turn), None)
+        records = await asyncio.to_thread(lambda: self._journal.records)  # a long session's are in its file
+        chosen = next((point for point in checkpoints(records) if point.turn == turn), None)
         if chosen is None:
             raise UsageError(
                 f"There is no message {turn} to go back to; nothing was changed. /rewind lists them."
             )
         restored: tuple[FileResult, ...] = ()
         if files:
-            restored = await self._rewinder.restore(self.changes_since(turn), self._next_call_id())
-        commands = shell_commands_since(self._journal.records, turn) if files else 0
+            restored = await self._rewinder.restore(self._changes_since(turn, records), self._next_call_id())
+        commands = shell_commands_since(records, turn) if files else 0
         if conversation:
+            await asyncio.to_thread(self._conversation.recall, turn, records)
             self._conversation.append("rewind", {"turn": turn, "reason": "user"})
             self._forget_files()
         return Rewound(restored, commands, chosen.text if conversation else "")
