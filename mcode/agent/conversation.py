@@ -163,10 +163,10 @@ class Conversation(Folded):
         self._journal = journal
         for record in journal.records:
             self.fold(record.type, record.body)
-        self.left_unfinished = tuple(self._running.values())
-        """Calls that had started when the journal ended, as `call_started` bodies: nothing runs again by itself."""
         self.history.keep_in_journal(self._before_compaction)
         self._recalled: dict[int, History] = {}
+        self.left_unfinished = tuple(self._running.values())
+        """Calls that had started when the journal ended, as `call_started` bodies: nothing runs again by itself."""
 
     def append(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
         """Write one record and fold it; raises StorageError, and then nothing has changed."""

@@ -29,9 +29,6 @@ class Past:
     turn_starts: dict[int, tuple[int, int]]
 
 
-class History:
-    """The conversation in the provider-neutral shape of Messages: role and content blocks."""
-
 @dataclass(slots=True)
 class _Compacted:
     """A conversation as it was before it was compacted."""
@@ -44,6 +41,9 @@ class _Compacted:
     """None where it is only in the journal."""
 
 
+class History:
+    """The conversation in the provider-neutral shape of Messages: role and content blocks."""
+
     def __init__(self) -> None:
         self._messages: list[JsonObject] = []
         self._open_uses: list[str] = []
@@ -54,11 +54,11 @@ class _Compacted:
         """False once the records do not alternate, as where some were lost; then `normalise` has work to do."""
         self._before: list[_Compacted] = []
         """What stood before each compaction, for a rewind across it."""
+        self._compactions = 0
+        self._read_back: Callable[[int], History] | None = None
         self.used_ids: set[str] = set()
         """Ids of all calls so far; a new call must not repeat one."""
 
-        self._compactions = 0
-        self._read_back: Callable[[int], History] | None = None
     def apply(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
         """Fold one record in; record types that say nothing to the model are passed over."""
         match type:
@@ -98,13 +98,6 @@ class _Compacted:
         """Ids of calls whose result is still missing."""
         return tuple(use for use in self._open_uses if use not in self._results)
 
-    def _mark_turn(self, turn: int) -> None:
-        joins = bool(self._messages) and self._messages[-1]["role"] == "user"
-        before = len(self._messages) - joins
-        blocks = len(self._messages[-1]["content"]) if joins else 0
-        self._turn_starts.setdefault(turn, (before, blocks))
-
-    def _append_user(self, blocks: list[JsonObject]) -> None:
     def keep_in_journal(self, read_back: Callable[[int], History]) -> None:
         """Hold nothing of what stood before compactions from now on.
 
@@ -124,6 +117,13 @@ class _Compacted:
             return None
         return next((each.number for each in reversed(self._before) if turn in each.turns), None)
 
+    def _mark_turn(self, turn: int) -> None:
+        joins = bool(self._messages) and self._messages[-1]["role"] == "user"
+        before = len(self._messages) - joins
+        blocks = len(self._messages[-1]["content"]) if joins else 0
+        self._turn_starts.setdefault(turn, (before, blocks))
+
+    def _append_user(self, blocks: list[JsonObject]) -> None:
         if not blocks:
             return
         if self._messages and self._messages[-1]["role"] == "user":
@@ -188,14 +188,6 @@ class _Compacted:
             if before >= cut
         }
 
-    def _rewind(self, turn: int) -> None:
-        number = self.compaction_after(turn)
-        if number is not None:
-            self._go_back(number)
-        start = self._turn_starts.get(turn)
-        if start is None:
-            return
-        before, blocks = start
     def _go_back(self, number: int) -> None:
         """To what stood before the compaction of this number."""
         at = next(index for index, each in enumerate(self._before) if each.number == number)
@@ -206,6 +198,14 @@ class _Compacted:
             self._messages, self._turn_starts = list(past.messages), dict(past.turn_starts)
         del self._before[at:]
 
+    def _rewind(self, turn: int) -> None:
+        number = self.compaction_after(turn)
+        if number is not None:
+            self._go_back(number)
+        start = self._turn_starts.get(turn)
+        if start is None:
+            return
+        before, blocks = start
         joined: list[JsonObject] = self._messages[before]["content"][:blocks] if blocks else []
         del self._messages[before:]
         if joined:

@@ -178,28 +178,26 @@ def test_a_result_that_holds_the_definition_of_a_loaded_tool_stays() -> None:
 
 def test_what_stood_before_compactions_is_in_the_journal_alone_and_read_back_for_a_rewind() -> None:
     for seed in range(150):
-        chance = random.Random(seed)
-        records: list[Record] = []
-        frugal, turn = History(), 0
-        frugal.keep_in_journal(lambda number: history_before(numbered(records), number))
-        for _ in range(chance.randrange(5, 25)):
-            step = chance.randrange(6)
-            if step <= 2 or not turn:
-                turn += 1
-                new = [
-                    asked(f"q{turn}", turn),
-                    said(use(f"c{turn}")),
-                    finished(f"c{turn}", "x"),
-                    said(text("a")),
-                ]
-            elif step <= 4:
-                new = [compacted(recent_messages(folded(*records).messages, chance.randrange(200)))]
-            else:
-                new = [("rewind", {"turn": chance.randrange(1, turn + 1), "reason": "user"})]
-            for record in new:
-                frugal.apply(*record)
-                records.append(record)
-            assert frugal.messages == folded(*records).messages
+        check_reading_back(random.Random(seed))
+
+
+def check_reading_back(chance: random.Random) -> None:
+    records: list[Record] = []
+    frugal, turn = History(), 0
+    frugal.keep_in_journal(lambda number: history_before(numbered(records), number))
+    for _ in range(chance.randrange(5, 25)):
+        step = chance.randrange(6)
+        if step <= 2 or not turn:
+            turn += 1
+            new = [asked(f"q{turn}", turn), said(use(f"c{turn}")), finished(f"c{turn}", "x"), said(text("a"))]
+        elif step <= 4:
+            new = [compacted(recent_messages(folded(*records).messages, chance.randrange(200)))]
+        else:
+            new = [("rewind", {"turn": chance.randrange(1, turn + 1), "reason": "user"})]
+        for record in new:
+            frugal.apply(*record)
+            records.append(record)
+        assert frugal.messages == folded(*records).messages
 
 
 def numbered(records: list[Record]) -> list[JournalRecord]:
