@@ -1,63 +1,44 @@
 """
 All benches in one table: every promised figure with pass or fail beside it, and one file with all of them.
 
-    python -m tools.bench [--full] [--only WORD] [--json FILE] [--catalogue FILE]
+    python -m tools.bench [--full] [--only WORD] [--json FILE] [--data DIRECTORY]
 
-Short by default: the sizes stand beside the figures. `--full` runs the promised sizes, and takes its time.
-`--catalogue` is a file of real tools for the benches that take one; without it they use made-up tools. The
-calibration is the time of a fixed piece of Python here, before and after: where the two differ much, the machine
-was not steady.
+Short by default: what is left out stands beside each figure. `--full` runs the promised sizes, and takes its time.
+`--data` is a folder of real tools and queries with known answers, as `tools.eval_search` reads them: `catalogue.jsonl`,
+`queries.jsonl`, `livemcpbench_catalogue.jsonl`, `agent_queries.jsonl`. Without it recall and the signatures' share are
+not measured, and other benches use made-up tools.
+
+Times are CPU seconds wherever a busy machine could blur them. The calibration is the CPU time of a fixed piece of
+Python, before and after: where the two differ much, the machine was not steady.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import platform
+import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
+from tools.bench_list import BENCHES, Bench
+from tools.bench_own import OWN
 from tools.measure import Figure, calibrate
 
-Own = Callable[[bool], list[Figure]]
-"""Measures in this process; True for the promised size."""
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 STEADY = 0.25
 """Share by which the calibration may vary before the figures of time prove little."""
 
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """One bench that is a program of its own."""
-
-    name: str
-    module: str
-    short: tuple[str, ...]
-    full: tuple[str, ...]
-    size: str
-    """What the short run leaves out."""
-    takes_catalogue: bool = False
-
-
-BENCHES = (
-    Bench("start", "tools.bench_start", ("--runs", "3"), (), "3 starts of each kind, not 9"),
-    Bench("calls", "tools.bench_calls", ("--calls", "100", "--rounds", "2"), (), "100 calls, not 200"),
-    Bench("programs", "tools.bench_run_code", ("--calls", "500", "--runs", "5"), (), "500 calls, not 2,000"),
-    Bench("search", "tools.bench_search", ("--tools", "3000"), (), "whole", takes_catalogue=True),
-    Bench("catalogue", "tools.bench_catalogue", (), (), "whole", takes_catalogue=True),
-    Bench("servers", "tools.bench_servers", ("--runs", "2"), (), "2 starts, not 9"),
-    Bench("guard", "tools.bench_guard", ("--rounds", "2", "--json"), ("--json",), "2 rounds"),
-    Bench("screen", "tools.bench_ui", ("--runs", "2", "--only", "frame"), (), "the first frame, 2 starts"),
-)
+PATIENCE, LONG_PATIENCE = 240.0, 3_600.0
+"""Seconds that one bench may take, short and whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +54,61 @@ class Row:
     detail: str
 
 
-def run_bench(bench: Bench, *, full: bool, catalogue: Path | None, patience: float) -> list[Row]:
-    """Run one program and read its last line of JSON; a bench that gives none is one row that fails."""
-    files = [str(catalogue)] if catalogue and bench.takes_catalogue else []
-    command = [sys.executable, "-m", bench.module, *(bench.full if full else bench.short), *files]
-    ran = _run(command, patience)
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one bench took, in seconds."""
+
+    bench: str
+    cpu: float
+    """Of all its processes."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line asks for."""
+
+    full: bool = False
+    data: Path | None = None
+
+    @property
+    def patience(self) -> float:
+        return LONG_PATIENCE if self.full else PATIENCE
+
+
+def run_bench(bench: Bench, wanted: Wanted) -> list[Row]:
+    """Run one program and read its figures; a bench that gives none is one row that fails."""
+    command = [sys.executable, "-m", bench.module, *(bench.full if wanted.full else bench.short)]
+    files = [str(wanted.data / name) for name in bench.data] if wanted.data else []
+    if files:
+        command += [*([bench.data_option] if bench.data_option else []), *files]
+    ran = _run(command, wanted.patience)
     if ran is None:
-        return [_failed(bench.name, f"not done within {patience:.0f} s")]
-    found = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
-    figures: list[dict[str, Any]] = found[-1].get("figures", []) if found else []
-    if found and bench.name == "guard":
-        return _guard(found[-1], ran)
-    rows = [_row(bench.name, figure, "" if full else bench.size) for figure in figures]
+        return [_failed(bench.name, f"not done within {wanted.patience:.0f} s")]
+    try:
+        figures = bench.read(ran.stdout)
+    except (KeyError, TypeError, ValueError) as error:
+        return [_failed(bench.name, f"figures that cannot be read: {error!r}")]
+    if figures:
+        return rows_of(bench.name, figures, "" if wanted.full else bench.size)
     last = (ran.stderr.strip().splitlines() or ["it printed no figures"])[-1]
-    return rows or [_failed(bench.name, last[:200])]
+    return [_failed(bench.name, last[:200])]
+
+
+def rows_of(bench: str, figures: Sequence[Figure], size: str = "") -> list[Row]:
+    """Figures as lines of the table; the size stands beside each."""
+    return [
+        Row(
+            bench,
+            figure.name,
+            figure.value,
+            figure.limit,
+            figure.unit,
+            figure.holds,
+            ", ".join(filter(None, (figure.detail, size))),
+        )
+        for figure in figures
+    ]
 
 
 def _run(command: list[str], patience: float) -> subprocess.CompletedProcess[str] | None:
@@ -104,98 +126,45 @@ def _run(command: list[str], patience: float) -> subprocess.CompletedProcess[str
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
-def _row(bench: str, figure: dict[str, Any], size: str) -> Row:
-    detail = ", ".join(filter(None, (str(figure.get("detail", "")), size)))
-    return Row(
-        bench,
-        str(figure["name"]),
-        float(figure["value"]),
-        float(figure["limit"]),
-        str(figure["unit"]),
-        bool(figure["holds"]),
-        detail,
-    )
-
-
-def _guard(figures: dict[str, Any], ran: subprocess.CompletedProcess[str]) -> list[Row]:
-    """The guard's figures are of many kinds: what counts is which of them it reports as missed."""
-    missed = [
-        line.removeprefix("missed: ") for line in ran.stderr.splitlines() if line.startswith("missed: ")
-    ]
-    told = ", ".join(f"{name} {value}" for name, value in figures.items() if isinstance(value, int | float))
-    return [Row("guard", "figures missed", len(missed), 0, "", not missed, "; ".join(missed) or told[:160])]
-
-
 def _failed(bench: str, why: str) -> Row:
     return Row(bench, "the bench itself", 1, 0, "failures", False, why)
 
 
-def ledger(full: bool) -> list[Figure]:
-    """Random sessions against the stand-in's counter."""
-    from tools.ledger_sessions import play
-
-    sessions = 500 if full else 25
-
-    async def play_all() -> tuple[int, float]:
-        wrong, furthest = 0, 0.0
-        for seed in range(sessions):
-            with tempfile.TemporaryDirectory(prefix="mcode-ledger-") as directory:
-                played = await play(Path(directory), seed)
-            wrong += played.wrong
-            furthest = max(furthest, played.furthest)
-        return wrong, furthest
-
-    wrong, furthest = asyncio.run(play_all())
-    size = f"{sessions} random sessions"
-    return [
-        Figure("requests whose parts do not add up to the provider's count", wrong, 0, "requests", size),
-        Figure("estimate after two responses, furthest off", 100 * furthest, 5, "%", size),
-    ]
+def chosen(word: str, wanted: Wanted) -> Iterator[tuple[str, Callable[[], list[Row]]]]:
+    """The benches whose name holds the word, each with what runs it."""
+    for bench in BENCHES:
+        if word in bench.name:
+            yield bench.name, lambda bench=bench: run_bench(bench, wanted)
+    for name, measure in OWN.items():
+        if word in name:
+            yield name, lambda name=name, measure=measure: rows_of(name, measure(wanted.full, wanted.data))
 
 
-def modes(full: bool) -> list[Figure]:
-    """The travel audit in three modes; `--full`: every task."""
-    from tools.eval_modes import run_all, task_names
-    from tools.tasks.task import MODES
-
-    runs = asyncio.run(run_all(task_names() if full else ["travel_audit"], tuple(MODES), 1, None))
-    audit = {run.mode: run for run in runs if run.task == "travel_audit"}
-    everything, search, programs = (audit[mode] for mode in MODES)
-    return [
-        Figure(
-            "wrong outcomes", sum(not run.score for run in runs), 0, "runs", f"{len(runs)} runs, scripted"
-        ),
-        Figure(
-            "opening definitions with search",
-            100 * search.opening / everything.opening,
-            15,
-            "% of all loaded",
-        ),
-        Figure("input tokens by program", 100 * programs.input / everything.input, 15, "% of direct calls"),
-        Figure("requests by program", programs.requests, 3, "requests"),
-    ]
+def _cpu() -> float:
+    """CPU seconds of this process and of all its children that have ended."""
+    both = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
-OWN: dict[str, Own] = {"ledger": ledger, "modes": modes}
-
-
-def table(rows: list[Row], calibration: tuple[float, float], seconds: float) -> str:
+def table(
+    rows: Sequence[Row], calibration: tuple[float, float], spent: Sequence[Spent], notes: Sequence[str]
+) -> str:
     """What a person reads."""
     before, after = calibration
     heading = (
         f"mcode benches: Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
-        f"calibration {before:.3f} s before and {after:.3f} s after, {seconds:.0f} s in all"
+        f"calibration {before:.3f} s before and {after:.3f} s after; "
+        f"{sum(each.seconds for each in spent):.0f} s in all, {sum(each.cpu for each in spent):.0f} s of CPU"
     )
     lines = [heading]
     if abs(after / before - 1) > STEADY:
         lines.append("The machine was not steady: figures of time prove little.")
-    wide = max(len(row.name) for row in rows)
+    wide, benches = max(len(row.name) for row in rows), max(len(row.bench) for row in rows)
     for row in rows:
         verdict = "pass" if row.holds else "FAIL"
-        shown = f"{row.value:>10,.3f} {row.unit} (promised at most {row.limit:g})"
-        lines.append(f"{verdict}  {row.bench:<9}  {row.name:<{wide}}  {shown}  {row.detail}".rstrip())
-    lines.append(f"{sum(row.holds for row in rows)} of {len(rows)} hold")
-    return "\n".join(lines)
+        shown = f"{row.value:>10,.3f} {row.unit} (at most {row.limit:g})"
+        lines.append(f"{verdict}  {row.bench:<{benches}}  {row.name:<{wide}}  {shown}  {row.detail}".rstrip())
+    return "\n".join([*lines, f"{sum(row.holds for row in rows)} of {len(rows)} hold", *notes])
 
 
 def main() -> int:
@@ -206,35 +175,34 @@ def main() -> int:
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", default="", metavar="WORD", help="benches whose name holds this word")
     parser.add_argument("--json", type=Path, metavar="FILE", default=Path("bench.json"))
-    parser.add_argument("--catalogue", type=Path)
+    parser.add_argument("--data", type=Path, metavar="DIRECTORY")
     given = parser.parse_args()
-    began, before = time.monotonic(), calibrate()
+    wanted, before = Wanted(given.full, given.data), calibrate()
     rows: list[Row] = []
-    for bench in BENCHES:
-        if given.only in bench.name:
-            print(f"... {bench.name}", file=sys.stderr, flush=True)
-            patience = 3_600.0 if given.full else 90.0
-            rows += run_bench(bench, full=given.full, catalogue=given.catalogue, patience=patience)
-    for name, measure in OWN.items():
-        if given.only in name:
-            print(f"... {name}", file=sys.stderr, flush=True)
-            rows += [
-                _row(name, cast("dict[str, Any]", {**asdict(each), "holds": each.holds}), "")
-                for each in measure(given.full)
-            ]
+    spent: list[Spent] = []
+    for name, run in chosen(given.only, wanted):
+        print(f"... {name}", file=sys.stderr, flush=True)
+        began, used = time.monotonic(), _cpu()
+        rows += run()
+        spent.append(Spent(name, round(_cpu() - used, 2), round(time.monotonic() - began, 2)))
     if not rows:
         parser.error(f"no bench is called anything with {given.only!r}")
-    calibration, seconds = (before, calibrate()), time.monotonic() - began
+    notes = (
+        [] if given.data else ["Not measured without --data: recall of the search, the signatures' share."]
+    )
+    calibration = (before, calibrate())
     whole = {
         "full": given.full,
         "python": platform.python_version(),
         "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
         "calibration": calibration,
-        "seconds": round(seconds, 1),
         "figures": [asdict(row) for row in rows],
+        "spent": [asdict(each) for each in spent],
+        "notes": notes,
     }
     given.json.write_text(json.dumps(whole, indent=1) + "\n", "utf-8")
-    print(table(rows, calibration, seconds))
+    print(table(rows, calibration, spent, notes))
     return 0 if all(row.holds for row in rows) else 1
 
 

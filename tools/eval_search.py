@@ -1,11 +1,13 @@
 """
 Recall of the tool search on catalogues and queries with known answers, beside two baselines.
 
-    python -m tools.eval_search --set CATALOGUE.jsonl QUERIES.jsonl [QUERIES.jsonl ...] [--set ...] [--tune] [--json]
+    python -m tools.eval_search --set CATALOGUE.jsonl QUERIES.jsonl [QUERIES.jsonl ...] [--set ...]
+        [--semantic] [--tune] [--json]
 
 A line of queries: {"query", "kind", "lang", "set", "need": [[id, ...], ...]}; a need is met by any of its tools, and
 no need at all means that nothing fits. `--tune` chooses the numbers of the ranking on the queries of one half of the
 servers and reports the other half, both ways round: what a gain is worth shows there, not on what it was chosen on.
+`--semantic` also counts meaning, where the extra of that name is installed; all vectors are worked out first.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from mcode.catalog.entry import Weights
+from mcode.catalog.meaning import Meaning
 from mcode.catalog.search import ToolIndex
-from mcode.catalog.search_cli import entry_of
+from mcode.catalog.search_cli import SETTLE, entry_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -104,11 +107,12 @@ def main() -> int:
     parser.add_argument(
         "--tune", action="store_true", help="choose the numbers on one half, report the other"
     )
+    parser.add_argument("--semantic", action="store_true", help="also count meaning")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     options = parser.parse_args()
     tasks = [read_task(catalogue, queries) for catalogue, *queries in options.sets]
     report = {
-        "ours": figures(outcomes(tasks, our_search())),
+        "ours": figures(outcomes(tasks, with_meaning() if options.semantic else our_search())),
         "bm25": figures(outcomes(tasks, PlainBM25)),
         "names": figures(outcomes(tasks, NamesOnly)),
     }
@@ -149,11 +153,21 @@ def half_of(row: JsonObject) -> int:
     return hashlib.sha256(subject.encode()).digest()[0] % 2
 
 
-def our_search(weights: Weights | None = None) -> Callable[[Sequence[Entry]], Searcher]:
+def with_meaning() -> Callable[[Sequence[Entry]], Searcher]:
+    """The search of mcode with the extra `semantic`; raises SystemExit where that is not installed."""
+    return our_search(semantic=True)
+
+
+def our_search(
+    weights: Weights | None = None, *, semantic: bool = False
+) -> Callable[[Sequence[Entry]], Searcher]:
     """The search of mcode, as something that is made for a catalogue."""
 
     def make(entries: Sequence[Entry]) -> Searcher:
-        index = ToolIndex.build(entries, weights)
+        meaning = Meaning() if semantic else None
+        index = ToolIndex.build(entries, weights, meaning=meaning)
+        if meaning is not None and (not meaning.settle(SETTLE) or meaning.problem):
+            raise SystemExit(f"no meaning: {meaning.problem or 'the vectors took too long'}")
 
         def search(query: str) -> tuple[list[str], bool]:
             result = index.search(query, DEPTH)

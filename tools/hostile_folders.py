@@ -1,6 +1,6 @@
 """Hostile folders, opened without trust, looked at and closed: no process is started, no connection made.
 
-    python -m tools.hostile_folders [--rounds N]
+    python -m tools.hostile_folders [--rounds N] [--only TRAP]
 
 The real program, with an account of every process and every connection that its interpreter makes, opens a folder
 full of traps: headless and in a terminal, as a whole and with each trap by itself. One line of result; the code is
@@ -113,10 +113,12 @@ def main() -> int:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description="Open hostile folders.")
     parser.add_argument("--rounds", type=int, default=2)
-    rounds: int = parser.parse_args().rounds
+    parser.add_argument("--only", choices=TRAPS, metavar="TRAP", help=", ".join(TRAPS))
+    given = parser.parse_args()
+    traps = (given.only,) if given.only else tuple(TRAPS)
     looked = Looked()
-    for _ in range(rounds):
-        for trap in TRAPS:
+    for _ in range(given.rounds):
+        for trap in traps:
             for way in WAYS:
                 with tempfile.TemporaryDirectory(prefix="mcode-hostile-") as name:
                     looked.found += look(Path(name).resolve(), trap, way)
@@ -124,7 +126,7 @@ def main() -> int:
     for line in looked.found[:40]:
         sys.stdout.write(f"  {line}\n")
     sys.stdout.write(
-        f"hostile folders: {looked.opened} opened untrusted ({len(TRAPS)} kinds, {len(WAYS)} ways), "
+        f"hostile folders: {looked.opened} opened untrusted ({len(traps)} kinds, {len(WAYS)} ways), "
         f"{len(looked.found)} processes, connections or traces\n"
     )
     return 1 if looked.found else 0
