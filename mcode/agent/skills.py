@@ -6,7 +6,7 @@ repository's file wants to run or to be allowed counts once the user has approve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 from mcode.agent.placeholders import Given, Run, Text, filled, parts_of
@@ -18,13 +18,14 @@ from mcode.events import Notice
 from mcode.permissions.verdict import Behavior
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from mcode.call import Outcome
     from mcode.config.settings import Settings
     from mcode.config.skill_files import Skill
     from mcode.events import EventBus
     from mcode.jsontext import JsonObject
+    from mcode.pipeline.hooks import Reaction
     from mcode.pipeline.run import Pipeline
     from mcode.session.records import Record
     from mcode.tool import Workspace
@@ -69,6 +70,8 @@ class SkillFacts:
     used_ids: Callable[[], set[str]]
     append: Callable[[str, JsonObject], None]
     """Writes a record to the journal."""
+    expanding: Callable[[JsonObject, str], Awaitable[Reaction]]
+    """Tells hooks of a skill that the user invokes; they may object."""
 
 
 class Skills:
@@ -140,8 +143,27 @@ class Skills:
         if meant is None:
             return None
         skill, arguments = meant
+        notes = await self._ask_hooks(skill, arguments, text)
         call = Call(self._fresh_id(), "Skill", {"skill": skill.name}, Origin.COMMAND, turn=turn)
-        return await self._invoke(skill, arguments, call, by_model=False)
+        invoked = await self._invoke(skill, arguments, call, by_model=False)
+        return replace(invoked, text="\n\n".join((invoked.text, *notes)))
+
+    async def _ask_hooks(self, skill: Skill, arguments: str, text: str) -> tuple[str, ...]:
+        """What UserPromptExpansion hooks add; raises UsageError where one objects."""
+        fields: JsonObject = {
+            "expansion_type": "slash_command",
+            "command_name": skill.name,
+            "command_args": arguments,
+            "command_source": str(skill.path),
+            "prompt": text,
+        }
+        said = await self._facts.expanding(fields, skill.name)
+        why = said.blocked if said.blocked is not None else said.stop
+        if why is not None:
+            raise UsageError(
+                f"/{skill.name} was not sent, since a hook objects: {why}. Nothing of it was run."
+            )
+        return said.notes
 
     async def by_model(self, name: str, arguments: str, call: Call) -> str:
         """The text of a skill that the model invokes; raises UsageError with what to do instead."""

@@ -25,6 +25,8 @@ async def _add(context: CommandContext, arguments: Arguments) -> CommandResult:
     if path in workspace.roots or any(root in path.parents for root in workspace.roots):
         raise UsageError(f"{path} lies in the working directories already; nothing was changed.")
     workspace.additional = (*workspace.additional, path)
+    fields = {"directory": str(path), "source": "slash_command"}
+    context.agent.hooks.observe("DirectoryAdded", fields, "slash_command")
     text = f"{path} is a working directory until this session is left: reading there asks no more."
     return CommandResult(text, {"added": str(path)})
 

@@ -35,8 +35,18 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "PostCompact": ("manual", "auto"),
     "Notification": ("permission_prompt", "idle_prompt", "elicitation_dialog"),
     "InstructionsLoaded": ("session_start", "nested_traversal"),
+    "ConfigChange": ("policy_settings", "user_settings", "project_settings", "local_settings"),
+    "DirectoryAdded": ("slash_command",),
 }
 """What the matchers of an event can be about, where that is no tool."""
+
+_FREE = frozenset(
+    {
+        *("SubagentStart", "SubagentStop", "UserPromptExpansion", "PreModelSwitch", "PostModelSwitch"),
+        "FileChanged",
+    }
+)
+"""Events whose matchers may name anything."""
 
 UNKNOWN_TOOLS = frozenset({"off", "needs approval", "needs sign-in", "failed", "connecting", "disabled"})
 """States of a server whose tools may be other ones than are known."""
@@ -145,6 +155,11 @@ def _hook_name(handler: HookHandler) -> str:
 
 
 def _matcher(context: CommandContext, handler: HookHandler, name: str) -> Iterator[Finding]:
+    if handler.event == "FileChanged" and handler.matcher.strip() in {"", "*"}:
+        text = "its matcher names no file to look at, so it never runs"
+        yield Finding("warning", "hooks", name, text, "name files of the project, as in .env|Makefile")
+    if handler.event in _FREE:
+        return
     if handler.event in TOOL_EVENTS or handler.event == "PermissionDenied":
         subjects = [tool.name for tool in context.agent.catalog]
         kind = "tool"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.masking import Masker
     from mcode.permissions.decide import Policy
+    from mcode.pipeline.hooks import HookRunner
     from mcode.pipeline.programs import ProgramsControl
     from mcode.session.records import Record
     from mcode.session.store import SessionInfo
@@ -170,6 +171,9 @@ class Conversation(Protocol):
 
     @property
     def workspace(self) -> Workspace: ...
+
+    @property
+    def hooks(self) -> HookRunner: ...
 
     @property
     def meter(self) -> Measures: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Arguments, Command, CommandResult
-from mcode.errors import EndpointError
+from mcode.errors import EndpointError, UsageError
 
 if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
@@ -16,7 +16,13 @@ async def _model(context: CommandContext, arguments: Arguments) -> CommandResult
     agent = context.agent
     if words:
         old = agent.model
+        switch = {"from_model": old, "to_model": words[0], "requested_model": words[0], "source": "command"}
+        objection = await agent.hooks.other("PreModelSwitch", switch, words[0])
+        why = objection.blocked if objection.blocked is not None else objection.stop
+        if why is not None:
+            raise UsageError(f"A hook does not want the model {words[0]}: {why}. The model is still {old}.")
         agent.set_model(words[0])
+        agent.hooks.observe("PostModelSwitch", switch, words[0])
         text = (
             f"The model is now {agent.model} (it was {old}). The next request begins a new prefix, so the "
             "provider's cache of the conversation does not serve it."

@@ -24,6 +24,14 @@ async def run_prompt(context: CommandContext, name: str, arguments: Arguments) -
         return None
     if not text:
         return CommandResult(f"/{name} gave no text; nothing was sent.", {"sent": ""}, failed=True)
+    fields = {"expansion_type": "mcp_prompt", "command_name": name, "command_args": " ".join(arguments.words)}
+    said = await context.agent.hooks.other("UserPromptExpansion", {**fields, "prompt": text}, name)
+    why = said.blocked if said.blocked is not None else said.stop
+    if why is not None:
+        return CommandResult(
+            f"A hook objects to /{name}: {why}. Nothing was sent.", {"sent": ""}, failed=True
+        )
+    text = "\n\n".join((text, *said.notes))
     # What a server wrote is sent as it is: files that it names with @ are not read on the user's behalf.
     context.agent.queue(text, typed=False)
     return CommandResult(f"Sent, as the server wrote it:\n{text}", {"sent": text})

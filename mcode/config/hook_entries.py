@@ -35,31 +35,29 @@ RUN_EVENTS = frozenset(
         "InstructionsLoaded",
         "PreCompact",
         "PostCompact",
+        "UserPromptExpansion",
+        "PreModelSwitch",
+        "PostModelSwitch",
+        "ConfigChange",
+        "FileChanged",
+        "DirectoryAdded",
     }
 )
 """Events at which mcode runs hooks."""
 
-OTHER_EVENTS = frozenset(
-    {
-        "UserPromptExpansion",
-        "PreModelSwitch",
-        "PostModelSwitch",
-        "Setup",
-        "TeammateIdle",
-        "TaskCreated",
-        "TaskCompleted",
-        "Elicitation",
-        "ElicitationResult",
-        "ConfigChange",
-        "WorktreeCreate",
-        "WorktreeRemove",
-        "FileChanged",
-        "DirectoryAdded",
-        "MessageDisplay",
-        "PreSkillShellCommand",
-    }
-)
-"""Events of other agents; their hooks are listed as not supported."""
+OTHER_EVENTS = {
+    "Setup": "it has no run that only sets a project up",
+    "TeammateIdle": "it has no teams",
+    "TaskCreated": "its list of tasks is TodoWrite, whose calls PostToolUse hooks see",
+    "TaskCompleted": "its list of tasks is TodoWrite, whose calls PostToolUse hooks see",
+    "Elicitation": "what a server asks is told to Notification hooks, as elicitation_dialog",
+    "ElicitationResult": "what a server asks is told to Notification hooks, as elicitation_dialog",
+    "WorktreeCreate": "it makes no worktrees",
+    "WorktreeRemove": "it makes no worktrees",
+    "MessageDisplay": "it shows what the model says as it comes; Stop hooks see the last message",
+    "PreSkillShellCommand": "commands of a skill's file are calls of Bash, which PreToolUse hooks see",
+}
+"""Events of other agents that mcode does not have, and why; their hooks are listed as not supported."""
 
 OTHER_TYPES = frozenset({"http", "mcp_tool", "prompt", "agent"})
 
@@ -184,7 +182,7 @@ def _event_fault(event: str) -> str | None:
     if event in RUN_EVENTS:
         return None
     if event in OTHER_EVENTS:
-        return f"mcode does not have the event {event}"
+        return f"mcode does not have the event {event}: {OTHER_EVENTS[event]}"
     import difflib  # only needed once somebody has mistyped
 
     found = difflib.get_close_matches(event, RUN_EVENTS, n=1, cutoff=0.7)

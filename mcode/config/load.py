@@ -81,6 +81,19 @@ def load_settings(
     )
 
 
+def settings_files(places: Places, start: Path) -> tuple[tuple[str, Path], ...]:
+    """Where settings may stand, by scope, whether or not the files are there."""
+    repository = find_repository(start)
+    root = repository.root if repository else start
+    own, claude = places.managed
+    return (
+        *(("managed", each / "managed-settings.json") for each in (own, claude)),
+        *(("local", root / each / LOCAL_NAME) for each in (OWN, CLAUDE)),
+        *(("project", start / each / NAME) for each in (OWN, CLAUDE)),
+        *(("user", each / NAME) for each in (places.state, places.claude)),
+    )
+
+
 def local_settings_file(start: Path) -> Path:
     """Where rules that the user allows always are kept: in the main checkout, or in `start` outside any."""
     repository = find_repository(start)

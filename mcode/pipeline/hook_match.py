@@ -61,6 +61,11 @@ class HookTable:
         """Whether any hook is meant for the event, whatever it is about."""
         return event in self._by_event
 
+    def names(self, event: str) -> frozenset[str]:
+        """The names that matchers of the event list."""
+        entries = self._by_event.get(event, ())
+        return frozenset(name for entry in entries for name in entry.names or ())
+
     def find(self, event: str, subject: str, call: Call | None = None) -> list[HookHandler]:
         """The hooks to run now, identical ones once; those that run once a session are then spent."""
         entries = self._by_event.get(event)
@@ -121,9 +126,11 @@ def is_meant(handler: HookHandler, subject: str) -> bool:
 
 def _compile(handler: HookHandler) -> _Entry:
     matcher = handler.matcher.strip()
+    if handler.event == "FileChanged" and matcher in {"", "*"}:
+        return _Entry(handler, frozenset(), None)  # it names no file to look at
     if handler.event in _WITHOUT_MATCHER or matcher in {"", "*"}:
         return _Entry(handler, None, None)
-    if _NAMES_ONLY.fullmatch(matcher):
+    if _NAMES_ONLY.fullmatch(matcher) or handler.event == "FileChanged":
         names = frozenset(name.strip() for name in re.split(r"[,|]", matcher))
         return _Entry(handler, names - {""}, None)
     return _Entry(handler, None, re.compile(matcher))

@@ -51,7 +51,8 @@ _BLOCKING_MEANS_NOTHING = frozenset(
             "Notification",
             "StopFailure",
         ),
-        *("CwdChanged", "InstructionsLoaded", "PostCompact"),
+        *("CwdChanged", "InstructionsLoaded", "PostCompact", "PostModelSwitch"),
+        *("ConfigChange", "FileChanged", "DirectoryAdded"),
     }
 )
 

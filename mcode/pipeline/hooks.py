@@ -182,6 +182,14 @@ class HookRunner:
         """The last run of each hook that has run in this session."""
         return self._round.last_runs
 
+    def knows(self, event: str) -> bool:
+        """Whether any hook is meant for the event, whatever it is about."""
+        return self._table.knows(event)
+
+    def names(self, event: str) -> frozenset[str]:
+        """What the matchers of an event's hooks name."""
+        return self._table.names(event)
+
     async def before_call(self, call: Call) -> BeforeCall:
         """PreToolUse: ask the hooks whether a call may run, and with which input."""
         handlers = self._table.find("PreToolUse", call.tool, call)
@@ -250,7 +258,7 @@ class HookRunner:
 
     def observe(self, event: str, fields: JsonObject, subject: str = "") -> None:
         """Any event that hooks only look at: they run in the background, and nothing waits for them."""
-        if self._table.knows(event):
+        if self.knows(event):
             self._round.in_background(self.other(event, fields, subject))
 
     def _about(self, call: Call) -> JsonObject:

@@ -41,6 +41,7 @@ from mcode.wiring.budget import spent
 from mcode.wiring.calls_limit import calls_limit
 from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
+from mcode.wiring.file_watch import FileWatch
 from mcode.wiring.hook_facts import HookFacts
 from mcode.wiring.hook_watch import HookWatch
 from mcode.wiring.jobs import SessionJobs
@@ -124,6 +125,7 @@ class Assembly:
             lambda: bench.memory.files,
             interactive=bench.interactive,
         )
+        self._files = FileWatch(self._hooks, bench.places, self._workspace)
         self._desk = Desk(self._events)
         self._programs = SessionPrograms(bench, session, self._conversation, self._catalogue, self._desk)
         self._verdicts = VerdictLog(bench.places.logs / "verdicts.jsonl", bench.masker, session=session.id)
@@ -146,7 +148,7 @@ class Assembly:
     def _make_skills(self) -> SessionSkills:
         return SessionSkills.of(
             self._bench, self._session, self._conversation, self._workspace, self._policy, self._catalog,
-            self._events, self._desk, self._pipeline,
+            self._events, self._desk, self._pipeline, self._hooks,
         )  # fmt: skip
 
     def _make_subagents(self) -> SessionSubagents:
@@ -371,9 +373,11 @@ class Assembly:
         await self._subagents.read()
         await begin_style(self._bench, self._style, self._events)
         self._catalogue.start(self._events)
+        await self._files.start()
 
     async def _shut_down(self) -> None:
         self._watch.close()
+        self._files.close()
         await self._bench.server_trust.end()
         await self._servers.close()
         self._catalogue.close()

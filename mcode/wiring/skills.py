@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mcode.events import EventBus
     from mcode.permissions.decide import Policy
     from mcode.pipeline.ask import Desk
+    from mcode.pipeline.hooks import HookRunner
     from mcode.pipeline.run import Pipeline
     from mcode.session.store import OpenSession
     from mcode.tool import Workspace
@@ -114,6 +115,7 @@ class SessionSkills:
         events: EventBus,
         desk: Desk,
         pipeline: Pipeline,
+        hooks: HookRunner,
     ) -> SessionSkills:
         facts = SkillFacts(
             session_id=session.id,
@@ -123,6 +125,7 @@ class SessionSkills:
             pipeline=lambda: pipeline,
             used_ids=lambda: conversation.history.used_ids,
             append=conversation.append,
+            expanding=lambda fields, name: hooks.other("UserPromptExpansion", fields, name),
         )
         consent = SkillConsent(bench, desk, events)
         skills = Skills(facts, TurnRules(policy), consent, events, session.journal.records)

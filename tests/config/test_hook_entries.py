@@ -96,7 +96,7 @@ def test_a_type_that_is_not_run_is_listed_and_said(world: World, kind: object) -
 
 def test_events_of_other_agents_are_listed_quietly(world: World) -> None:
     handler = one(world, {"command": "x"}, event="WorktreeCreate")
-    assert handler.unsupported == "mcode does not have the event WorktreeCreate"
+    assert handler.unsupported == "mcode does not have the event WorktreeCreate: it makes no worktrees"
     assert [problem.severity for problem in world.load().problems] == ["info"]
 
 

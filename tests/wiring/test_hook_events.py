@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcode.events import Notice, TurnFinished
+from tests.commands.typing import typed
 from tests.stage import Stage, stage, turns, use
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def hooks(event: str, command: str, matcher: str = "", **fields: Any) -> dict[st
 
 def keeps(directory: Path, then: str = "") -> str:
     """A command that keeps what it is told."""
-    return f"cat >> {directory}/told; echo >> {directory}/told; {then}"
+    return f"line=$(cat); printf '%s\\n' \"$line\" >> {directory}/told; {then}"
 
 
 async def told(directory: Path, count: int = 1) -> list[dict[str, Any]]:
@@ -166,3 +167,76 @@ async def test_a_hook_that_never_runs_is_said_at_the_start(tmp_path: Path) -> No
     settings = hooks("Stop", "true", **{"if": "Bash(rm *)"})
     async with stage(tmp_path, turns("hi"), settings=settings) as opened:
         assert "`if` can only be true of a call" in notices(opened)
+
+
+def every(command: str, *events: str, **fields: Any) -> dict[str, Any]:
+    """User settings with the same hook for several events."""
+    handler = {"type": "command", "command": command, **fields}
+    return {"hooks": {event: [{"hooks": [handler]}] for event in events}}
+
+
+async def test_another_model_and_another_directory_are_told(tmp_path: Path) -> None:
+    settings = every(keeps(tmp_path), "PreModelSwitch", "PostModelSwitch", "DirectoryAdded")
+    (tmp_path / "lib").mkdir()
+    async with stage(tmp_path, turns("hi"), settings=settings) as opened:
+        before = opened.agent.model
+        await typed(opened, "/model other-1")
+        await typed(opened, f"/add-dir {tmp_path / 'lib'}")
+        messages = {message["hook_event_name"]: message for message in await told(tmp_path, 3)}
+        for event in ("PreModelSwitch", "PostModelSwitch"):
+            said = messages[event]
+            assert (said["from_model"], said["to_model"], said["source"]) == (before, "other-1", "command")
+        added = messages["DirectoryAdded"]
+        assert (added["directory"], added["source"]) == (str(tmp_path.resolve() / "lib"), "slash_command")
+
+
+async def test_a_hook_keeps_the_model_as_it_is(tmp_path: Path) -> None:
+    settings = hooks("PreModelSwitch", "echo too dear >&2; exit 2", "big-.*")
+    async with stage(tmp_path, turns("hi"), settings=settings) as opened:
+        before = opened.agent.model
+        answer = await typed(opened, "/model big-1")
+        assert f"too dear. The model is still {before}" in answer.text
+        assert opened.agent.model == before
+        await typed(opened, "/model small-1")
+        assert opened.agent.model == "small-1"
+
+
+@pytest.mark.parametrize("objects", [False, True])
+async def test_a_command_file_is_shown_to_hooks_before_it_is_sent(tmp_path: Path, objects: bool) -> None:
+    commands = tmp_path / "project" / ".mcode" / "commands"
+    commands.mkdir(parents=True)
+    (commands / "triage.md").write_text("Triage $ARGUMENTS.\n")
+    reply = {"hookSpecificOutput": {"hookEventName": "UserPromptExpansion", "additionalContext": "be quick"}}
+    then = "echo not today >&2; exit 2" if objects else f"echo '{json.dumps(reply)}'"
+    settings = hooks("UserPromptExpansion", keeps(tmp_path, then), "triage")
+    async with stage(tmp_path, turns("done"), settings=settings) as opened:
+        finished = await asyncio.wait_for(opened.agent.submit("/triage two", invokes=True), 30)
+        (message,) = await told(tmp_path)
+        assert (message["expansion_type"], message["command_name"]) == ("slash_command", "triage")
+        assert (message["command_args"], message["prompt"]) == ("two", "/triage two")
+        assert message["command_source"] == str(commands.resolve() / "triage.md")
+        if objects:
+            assert (finished.reason, opened.client.requests) == ("error", [])
+            assert "/triage was not sent, since a hook objects: not today" in finished.text
+        else:
+            assert "Triage two.\\n\\nbe quick" in json.dumps(opened.client.requests[0])
+
+
+async def test_changed_files_and_settings_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcode.wiring.file_watch.PAUSE", 0.02)
+    settings = every(keeps(tmp_path), "ConfigChange")
+    settings["hooks"] |= hooks("FileChanged", keeps(tmp_path), ".env|Makefile")["hooks"]
+    async with stage(tmp_path, turns("hi"), settings=settings) as opened:
+        await opened.say("begin")
+        (opened.project / ".env").write_text("A=1\n")
+        (opened.project / "other.txt").write_text("not named\n")
+        assert [(each["file_path"], each["event"]) for each in await told(tmp_path)] == [
+            (str(opened.project / ".env"), "add")
+        ]
+        (opened.project / ".env").unlink()
+        assert (await told(tmp_path, 2))[1]["event"] == "unlink"
+        (opened.project / ".mcode").mkdir(exist_ok=True)
+        (opened.project / ".mcode" / "settings.local.json").write_text("{}")
+        change = (await told(tmp_path, 3))[2]
+        assert (change["hook_event_name"], change["source"]) == ("ConfigChange", "local_settings")
+        assert change["file_path"] == str(opened.project / ".mcode" / "settings.local.json")
