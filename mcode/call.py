@@ -119,6 +119,8 @@ class Outcome:
     """What hooks had to say, in order: the event, the hook where it is known, and `allow`, `deny` or what else."""
     notes: tuple[str, ...] = ()
     """What hooks, the stale guard and the like add for the model; already contained in `text`."""
+    images: tuple[JsonObject, ...] = ()
+    """What the model is shown beside the text, each as `Picture.block` has it; their bytes are with the session."""
     stop_turn: str | None = None
     """A hook said `continue: false`: end the turn and show this reason."""
 

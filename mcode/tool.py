@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcode.call import Call, FailureKind
+    from mcode.images.picture import Picture
     from mcode.jsontext import JsonObject, JsonValue
 
 
@@ -81,6 +82,8 @@ class ToolResult:
     """Sentences that the model must see whatever is cut."""
     spill: Path | None = None
     """File that already holds the whole output, where the tool wrote one."""
+    images: tuple[Picture, ...] = ()
+    """What the model is to see beside the text. A program never gets them."""
     stop_turn: str | None = None
     """Why the turn must end with this call: a hook inside of it said so."""
 

@@ -18,7 +18,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 ROWS = (
     ("jsontext", "errors", "demo"),
-    ("call", "tool", "events", "text", "masking", "files", "process", "logs", "streams"),
+    ("call", "tool", "events", "text", "masking", "files", "images", "process", "logs", "streams"),
     ("model", "config"),
     ("catalog", "session"),
     ("permissions", "mcp", "builtins"),
@@ -47,6 +47,7 @@ SLOW: dict[str, str | tuple[str, ...] | None] = {
     "rich": "mcode/ui/",
     "textual": "mcode/ui/tui/",
     "acp": "mcode/ui/acp/server.py",
+    "PIL": "mcode/images/scaling.py",
     "mcp": "mcode/mcp/",
     "mcp_types": "mcode/mcp/",
     "numpy": "mcode/catalog/",

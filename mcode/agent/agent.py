@@ -9,7 +9,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.agent.mentions import READS_RESOURCES, mention_note, mentioned_paths, mentioned_resources
+from mcode.agent.mentions import READS_RESOURCES, mention_blocks, mentioned_paths, mentioned_resources
+from mcode.agent.pasted import PastedImages
 from mcode.agent.prompt import environment
 from mcode.agent.transcript import transcript
 from mcode.call import Call, Origin
@@ -61,6 +62,7 @@ class Agent:
         self.workspace = parts.workspace
         self.catalog = parts.catalog
         self.session = parts.session
+        self.pasted = PastedImages(parts.session.directory / "values")
         self.hooks = parts.hooks
         self.builder = parts.builder
         self.meter = parts.meter
@@ -269,7 +271,7 @@ class Agent:
                 text, own = invoked.text, invoked.own
             mentioned = await self._read_mentioned(own, turn)
             notes = self._preamble()
-            content = [{"type": "text", "text": part} for part in (*notes, *mentioned, text)]
+            content = [*map(text_block, notes), *mentioned, text_block(text)]
             await self._find_model()
             begun = True
             return await self._parts.loop.run(content, text, queued.shown)
@@ -299,21 +301,30 @@ class Agent:
         self.events.emit(finished)
         return finished
 
-    async def _read_mentioned(self, text: str, turn: int) -> list[str]:
-        """Read the files that the message names with `@`, as calls of the user's own."""
-        notes: list[str] = []
+    async def _read_mentioned(self, text: str, turn: int) -> list[JsonObject]:
+        """Read the files that the message names with `@`, as calls of the user's own, and images by their labels."""
+        blocks: list[JsonObject] = []
         for path in mentioned_paths(text, self.workspace.current):
             is_directory = (self.workspace.current / path).is_dir()
             tool = "Glob" if is_directory else "Read"
             arguments = {"pattern": "*", "path": path} if is_directory else {"file_path": path}
             call = Call(self._fresh_call_id(), tool, arguments, Origin.USER, turn=turn)
-            notes.append(mention_note(path, await self._parts.pipeline.run(call)))
+            blocks += mention_blocks(f"@{path}", await self._parts.pipeline.run(call))
+        for label, file in self.pasted.named_in(text):
+            if file is None:
+                self.events.emit(Notice(f"{label} is no image of this session: paste it again.", "warning"))
+                continue
+            call = Call(self._fresh_call_id(), "Read", {"file_path": str(file)}, Origin.USER, turn=turn)
+            blocks += mention_blocks(label, await self._parts.pipeline.run(call))
         if self.catalog.find(READS_RESOURCES) is not None:
             for server, uri in mentioned_resources(text):
                 arguments = {"server": server, "uri": uri}
                 call = Call(self._fresh_call_id(), READS_RESOURCES, arguments, Origin.USER, turn=turn)
-                notes.append(mention_note(f"{server}:{uri}", await self._parts.pipeline.run(call)))
-        return notes
+                blocks += mention_blocks(f"@{server}:{uri}", await self._parts.pipeline.run(call))
+        if not self.builder.takes_images and any(block["type"] == "image" for block in blocks):
+            text = "This endpoint takes no images: the model is told what there is, and shown nothing of it."
+            self.events.emit(Notice(text, "warning"))
+        return blocks
 
     def _preamble(self) -> list[str]:
         """What stands in front of the next message: the facts of the day first, then what hooks said."""
@@ -334,6 +345,11 @@ class Agent:
         while f"user_{number}" in used:
             number += 1
         return f"user_{number}"
+
+
+def text_block(text: str) -> JsonObject:
+    """Words of a message."""
+    return {"type": "text", "text": text}
 
 
 def _hand_over(task: asyncio.Task[TurnFinished], done: asyncio.Future[TurnFinished]) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from mcode import jsontext
-from mcode.model.usage import count_message, count_tokens
+from mcode.images.picture import described
+from mcode.model.usage import count_block, count_message, count_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,15 +31,25 @@ WORTH_DROPPING = 400
 WORTH_THE_STEP = 0.15
 """Share of the window that dropping results must free to be enough by itself."""
 
+_LENGTHS = (
+    *((longest, 8_000) for longest in (4_000, 2_000, 1_000)),
+    *((longest, 4_000) for longest in (1_000, 500, 250, 120, 60)),
+    *((60, own) for own in (2_000, 1_000, 500, 250)),
+)
+"""Characters of a result or a call, and of one text of the user's, that whoever summarises reads; tried in turn."""
+
 SYSTEM = """\
 You write the memory of a coding session that has outgrown its window. Whoever reads it goes on with the work and \
 knows nothing else of what came before. Be complete and exact: names, paths, commands, figures and the user's own \
 wishes as they were said. Leave out what is settled and no longer matters."""
 
+OPENING = "This session goes on from a summary, because the whole of it no longer fitted. Its record is kept."
+"""How a conversation begins that was compacted."""
+
 ASK = """\
 Summarise the session above under these headings, each with short points:
 Task: what the user wants, in their words, with every constraint they gave.
-Facts: what was stated or found out and may be asked for again.
+Facts: what was stated or found out and may be asked for again; those of an earlier summary included.
 Decisions: what was decided, and why.
 Files: each file read or changed that still matters, and how it stands.
 Done: what was finished, and how it was checked.
@@ -64,12 +75,10 @@ def old_results(
     found: list[Result] = []
     for message in messages[: len(messages) - kept]:
         for block in _blocks(message):
-            text = block.get("content")
-            if block.get("type") != "tool_result" or not isinstance(text, str):
+            if block.get("type") != "tool_result" or block.get("tool_use_id") in needed:
                 continue
-            if block.get("tool_use_id") in needed:
-                continue
-            tokens = count_tokens(text)
+            text = _result_text(block)
+            tokens = count_block(block)
             if tokens >= WORTH_DROPPING:
                 found.append(Result(str(block["tool_use_id"]), text, tokens))
     return tuple(found)
@@ -100,16 +109,33 @@ def recent_messages(messages: Sequence[JsonObject], budget: int) -> int:
 
 
 def rendered(messages: Sequence[JsonObject], budget: int) -> str:
-    """A conversation as text for whoever summarises it, in about `budget` tokens; long parts lose their middle."""
-    longest = 4_000
-    while True:
-        text = "\n\n".join(_said(message, longest) for message in messages)
-        if longest <= 60 or count_tokens(text) <= budget:
+    """A conversation as text for whoever summarises it, in about `budget` tokens; long parts lose their middle.
+
+    An earlier summary stays as it is, for what only it knows would be lost for good; of the rest, results lose the
+    most and the user's words the least.
+    """
+    earlier, messages = _earlier_summary(messages)
+    earlier = _shortened(earlier, budget * 2)
+    left = budget - count_tokens(earlier)
+    text = ""
+    for longest, own in _LENGTHS:
+        text = "\n\n".join(_said(message, longest, own) for message in messages)
+        if count_tokens(text) <= left:
             break
-        longest //= 2
-    if count_tokens(text) <= budget:
-        return text
-    return _shortened(text, budget * 2)
+    else:
+        text = _shortened(text, max(left, 0) * 2)
+    return f"{earlier}\n\n{text}" if earlier else text
+
+
+def _earlier_summary(messages: Sequence[JsonObject]) -> tuple[str, Sequence[JsonObject]]:
+    """The summary that the conversation began with, and the conversation without it; empty where there is none."""
+    if not messages:
+        return "", ()
+    first, *others = _blocks(messages[0]) or [{}]
+    text = str(first.get("text", ""))
+    if not text.startswith(OPENING):
+        return "", messages
+    return text.removeprefix(OPENING).strip(), ({**messages[0], "content": others}, *messages[1:])
 
 
 def summary_request(messages: Sequence[JsonObject], hint: str, budget: int) -> str:
@@ -120,10 +146,7 @@ def summary_request(messages: Sequence[JsonObject], hint: str, budget: int) -> s
 
 def opening(summary: str, last_message: str, more: Sequence[str]) -> list[JsonObject]:
     """The blocks that a compacted conversation begins with."""
-    told = (
-        "This session goes on from a summary, because the whole of it no longer fitted. Its record is kept."
-    )
-    parts = [f"{told}\n<summary>\n{summary.strip()}\n</summary>"]
+    parts = [f"{OPENING}\n<summary>\n{summary.strip()}\n</summary>"]
     if last_message:
         parts.append(f"The user's last message, as it was: {_shortened(last_message, 6_000)}")
     return [{"type": "text", "text": part} for part in (*parts, *more) if part]
@@ -143,24 +166,37 @@ def _user_text(message: JsonObject) -> str:
     return texts[-1] if texts else ""
 
 
-def _said(message: JsonObject, longest: int) -> str:
+def _said(message: JsonObject, longest: int, own: int) -> str:
+    """One message in words; `longest` and `own`: as in _LENGTHS."""
     lines: list[str] = []
     for block in _blocks(message):
         match block.get("type"):
             case "text":
                 who = "User" if message["role"] == "user" else "Assistant"
-                lines.append(f"{who}: {_shortened(str(block.get('text', '')), 2 * longest)}")
+                room = own if message["role"] == "user" else 2 * longest
+                lines.append(f"{who}: {_shortened(str(block.get('text', '')), room)}")
             case "tool_use":
                 arguments = jsontext.dump(block.get("input"))
                 lines.append(f"Call {block.get('name')}: {_shortened(arguments, longest)}")
             case "tool_result":
-                content = block.get("content")
-                text = content if isinstance(content, str) else jsontext.dump(content)
                 failed = " (failed)" if block.get("is_error") else ""
-                lines.append(f"Result{failed}: {_shortened(text, longest)}")
+                lines.append(f"Result{failed}: {_shortened(_result_text(block), longest)}")
+            case "image":
+                lines.append(f"User: [{described(block)}]")
             case _:
                 pass
     return "\n".join(lines)
+
+
+def _result_text(block: JsonObject) -> str:
+    """What a result says; of an image, what it was."""
+    content = block.get("content")
+    if isinstance(content, str):
+        return content
+    parts = cast("list[JsonObject]", content) if isinstance(content, list) else []
+    return "\n".join(
+        str(part.get("text", "")) if part.get("type") == "text" else f"[{described(part)}]" for part in parts
+    )
 
 
 def _shortened(text: str, longest: int) -> str:

@@ -47,7 +47,7 @@ class Folded:
         self.read_files: JsonObject = {}
         """What the file tools remember of files they have read."""
         self.repairs: list[str] = []
-        """What the endpoint has refused and requests leave out since: `field`, `thinking`, `image`."""
+        """What the endpoint has refused and requests leave out since: `field`, `thinking`, `images`."""
         self.read_paths: list[str] = []
         """Files whose reading brought in instruction files of their directories."""
         self.loads: dict[str, LoadedTool] = {}
@@ -105,6 +105,8 @@ class Folded:
 
     def _fold_prefix(self, body: JsonObject) -> None:
         self.model = str(body["model"])
+        if body.get("reason") == "model":  # another model may see what this one could not
+            self.repairs = [each for each in self.repairs if each != "images"]
         self.prefix = Prefix(
             model=body["model"],
             system=body["system"],

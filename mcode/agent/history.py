@@ -1,13 +1,16 @@
 """What the model is sent of the conversation, folded from the journal's records.
 
 The same fold serves a live session and a resumed one, record by record, so both send the same bytes. A record
-only ever appends to the messages, but for `rewind`, `results_dropped` and `compaction`, which begin a new prefix.
+only ever appends to the messages, but for `rewind`, `results_dropped`, `images_dropped` and `compaction`, which begin
+a new prefix.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
+
+from mcode.agent.pictures import without_images
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -80,6 +83,10 @@ class History:
                 self._close_results()
                 notes = cast("dict[str, str]", body.get("notes", {}))
                 self._messages = [without_results(message, notes) for message in self._messages]
+            case "images_dropped":
+                self._close_results()
+                notes = cast("dict[str, str]", body.get("notes", {}))
+                self._messages = [without_images(message, notes) for message in self._messages]
             case "compaction":
                 self._close_results()
                 self._compact(_blocks(body.get("content")), int(body.get("kept", 0)))
@@ -150,10 +157,11 @@ class History:
         self.used_ids.add(identifier)
         if identifier not in self._open_uses or identifier in self._results:
             return
+        text, images = str(body.get("text", "")) or "(no output)", body.get("images")
         result: JsonObject = {
             "type": "tool_result",
             "tool_use_id": identifier,
-            "content": str(body.get("text", "")) or "(no output)",
+            "content": [_text(text), *images] if images else text,
         }
         if body.get("status") != "ok":
             result["is_error"] = True

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.call import Outcome
+    from mcode.jsontext import JsonObject
 
 LIMIT = 20
 """Mentions of one message that are read; the model can read more by itself."""
@@ -44,11 +45,13 @@ def mentioned_resources(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(found)[:LIMIT]
 
 
-def mention_note(path: str, outcome: Outcome) -> str:
-    """What the model is told of one mentioned file."""
+def mention_blocks(name: str, outcome: Outcome) -> list[JsonObject]:
+    """What the model is told and shown of one mentioned file; `name` as the message has it."""
     if outcome.is_error:
-        return f"The user mentions @{path}, which could not be shown: {outcome.text}"
-    return f"The user mentions @{path}. {outcome.call.tool} shows:\n{outcome.text}"
+        text = f"The user mentions {name}, which could not be shown: {outcome.text}"
+    else:
+        text = f"The user mentions {name}. {outcome.call.tool} shows:\n{outcome.text}"
+    return [{"type": "text", "text": text}, *outcome.images]
 
 
 def _existing(name: str, directory: Path) -> str:

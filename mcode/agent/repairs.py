@@ -13,18 +13,14 @@ if TYPE_CHECKING:
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
 
-IMAGE_NOTE = "[an image stood here; this endpoint refused it]"
-
 
 def repaired(body: JsonObject, subject: str) -> JsonObject | None:
-    """The body without `subject` (`field`, `thinking`, `image` or `examples`); None where nothing would change."""
+    """The body without `subject` (`field`, `thinking` or `examples`); None where nothing would change."""
     match subject:
         case "field":
             changed = strip_cache_marks(body)
         case "thinking":
             changed = _with_blocks(body, _without_thinking)
-        case "image":
-            changed = _with_blocks(body, _without_images)
         case "examples":
             changed = {**body, "tools": [_without_examples(tool) for tool in body.get("tools", ())]}
         case _:
@@ -44,15 +40,3 @@ def _without_examples(tool: JsonObject) -> JsonObject:
 def _without_thinking(blocks: list[JsonObject]) -> list[JsonObject]:
     kept = [block for block in blocks if block.get("type") not in THINKING]
     return kept or [{"type": "text", "text": "(thought about it)"}]
-
-
-def _without_images(blocks: list[JsonObject]) -> list[JsonObject]:
-    return [_without_image(block) for block in blocks]
-
-
-def _without_image(block: JsonObject) -> JsonObject:
-    if block.get("type") == "image":
-        return {"type": "text", "text": IMAGE_NOTE}
-    if block.get("type") == "tool_result" and isinstance(block.get("content"), list):
-        return {**block, "content": _without_images(block["content"])}
-    return block

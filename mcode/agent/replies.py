@@ -197,7 +197,8 @@ class ModelCaller:
     def _repair(self, failure: Failure, body: JsonObject) -> JsonObject | None:
         changed = self.builder.repair(failure, body)
         if changed is not None:
-            text = f"{failure.message} It is asked again without that ({failure.subject}), now and later on."
+            left_out = self.builder.left_out
+            text = f"{failure.message} It is asked again without that ({left_out}), now and later on."
             self.events.emit(Notice(text, "warning"))
         return changed
 

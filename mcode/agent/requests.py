@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Prefix
 from mcode.agent.mode_notes import EXIT, PLAN, mode_note
+from mcode.agent.pictures import images_in, over_limit
 from mcode.agent.reach import unreachable
 from mcode.agent.rendering import Rendering, declared
 from mcode.agent.repairs import repaired
 from mcode.catalog.directory import changes, servers_now
 from mcode.catalog.found import loaded_by_user
 from mcode.catalog.placement import TOOL_SEARCH
+from mcode.images.picture import described
 from mcode.model.request import RequestState, build_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcode.agent.conversation import Conversation
+    from mcode.agent.pictures import Pictures
     from mcode.catalog.placement import LoadingWay
     from mcode.catalog.shelf import Shelf
     from mcode.jsontext import JsonObject
@@ -32,6 +35,9 @@ logger = logging.getLogger(__name__)
 LOADING = "loading"
 """Subject of a refusal of `defer_loading` and `tool_reference`."""
 
+NO_IMAGES = "images"
+"""Subject of a refusal of all images; that of one image alone is `image`."""
+
 
 class RequestBuilder:
     """Freezes the prefix at the first request and builds every request on it."""
@@ -42,6 +48,7 @@ class RequestBuilder:
         shelf: Shelf,
         policy: Policy,
         system: Callable[[], str],
+        pictures: Pictures,
         *,
         max_tokens: int,
         most_tokens: int,
@@ -60,7 +67,9 @@ class RequestBuilder:
         self._sent = 0
         self._deferred: tuple[tuple[Tool, ...] | None, tuple[Tool, ...]] = (None, ())
         self._rendering = Rendering()
-        self._repairs = list(conversation.repairs)
+        self._pictures = pictures
+        self.left_out = ""
+        """What the last repair has left out, in words."""
         self.most_tokens = most_tokens
         """Tokens that an answer may have at the very most, where one had to be cut."""
         self.max_tokens = max_tokens
@@ -68,7 +77,7 @@ class RequestBuilder:
         self.prefix: Prefix = Prefix("", "", ())
         """The prefix of the last request, with the definitions that loading has added behind it."""
         self.messages: tuple[JsonObject, ...] = ()
-        """The messages of the last request, as they were sent."""
+        """The messages of the last request, as they were sent, but for the bytes of images."""
         self.bodies: tuple[JsonObject, ...] = ()
         """The last two bodies, the newer one last; they share what they have in common with the conversation."""
         if conversation.prefix is not None:
@@ -90,6 +99,7 @@ class RequestBuilder:
             self._tell_of_servers(prefix)
         self._tell_of_mode()
         self._load_for_user(prefix)
+        prefix = self._with_fitting_images(prefix)
         body = self._body(prefix, max_tokens or self.max_tokens)
         for problem in unreachable(body, (tool.name for tool in self.deferred()), prefix.way):
             logger.error("a request goes out with something deferred out of reach: %s", problem)
@@ -98,11 +108,16 @@ class RequestBuilder:
 
     def repair(self, failure: Failure, body: JsonObject) -> JsonObject | None:
         """The body without what the endpoint refuses, where that can be; later requests leave it out as well."""
+        self.left_out = failure.subject
         if self.prefix.way == "reference" and self._is_about_loading(failure, body):
             changed = self._without_references(failure, int(body["max_tokens"]))
+        elif failure.subject in {"image", NO_IMAGES}:
+            changed = self._without_image(failure, int(body["max_tokens"]))
+            if changed is None:
+                return None
         else:
             changed = repaired(body, failure.subject)
-            if changed is None or failure.subject in self._repairs:
+            if changed is None or failure.subject in self._conversation.repairs:
                 return None
             self._note_refusal(failure)
         self.bodies = (*self.bodies[:-1], changed)
@@ -133,10 +148,7 @@ class RequestBuilder:
             extra=self._extra,
             stable=0,
         )
-        body = build_request(state)
-        for subject in self._repairs:
-            body = repaired(body, subject) or body
-        return body
+        return self._repaired(build_request(state))
 
     def load_for_user(self, tool: Tool) -> None:
         """Show a deferred tool to the model with the next request, as the user wishes."""
@@ -183,7 +195,7 @@ class RequestBuilder:
         left_out = self.deferred()
         tokens = sum(self.shelf.definitions.tokens(tool) for tool in left_out)
         body["deferred"] = {"tools": len(left_out), "tokens": tokens}
-        if prefix.reason != "model":
+        if prefix.reason not in {"model", "image"}:  # these leave what was said as it stands
             told = servers_now(self.shelf.servers.statuses(), self.deferred())
             body["servers"] = {name: each.as_object() for name, each in told.items()}
         self._conversation.append("prefix", body)
@@ -197,22 +209,55 @@ class RequestBuilder:
 
     def _body(self, prefix: Prefix, max_tokens: int) -> JsonObject:
         history = self._conversation.history.messages
-        self.messages = self._rendering.messages(history, self._conversation.loads, prefix.way)
+        rendered = self._rendering.messages(history, self._conversation.loads, prefix.way)
+        self.messages = rendered if self.takes_images else self._pictures.noted(rendered)
         self.prefix = self._with_loaded(prefix)
         state = RequestState(
             model=prefix.model,
             system=prefix.system,
             tools=self.prefix.tools,
-            messages=self.messages,
+            messages=self._pictures.encoded(self.messages),
             max_tokens=max_tokens,
             extra=self._extra,
             stable=min(self._sent, len(self.messages)),
         )
         self._sent = len(self.messages)
-        body = build_request(state)
-        for subject in self._repairs:
+        return self._repaired(build_request(state))
+
+    def _repaired(self, body: JsonObject) -> JsonObject:
+        for subject in self._conversation.repairs:
             body = repaired(body, subject) or body
         return body
+
+    @property
+    def takes_images(self) -> bool:
+        """False where the endpoint takes none: it is known to, or has said so."""
+        return self._pictures.accepted and NO_IMAGES not in self._conversation.repairs
+
+    def _with_fitting_images(self, prefix: Prefix) -> Prefix:
+        """Leave out what is too much of images, which begins a new prefix."""
+        notes = over_limit(images_in(self._conversation.history.messages)) if self.takes_images else {}
+        if not notes:
+            return prefix
+        self._conversation.append("images_dropped", {"notes": notes, "reason": "limits"})
+        return self._begin(replace(prefix, reason="image"))
+
+    def _without_image(self, failure: Failure, max_tokens: int) -> JsonObject | None:
+        """The request without the newest image, or without any where the endpoint takes none; None without one."""
+        images = images_in(self._conversation.history.messages) if self.takes_images else []
+        if not images:
+            return None
+        if failure.subject == NO_IMAGES:
+            self.left_out = "images: this endpoint takes none"
+            self._note_refusal(failure)
+        else:
+            newest = images[-1]
+            self.left_out = described(newest)
+            note = f"{described(newest)}: left out, because the endpoint refused it"
+            body: JsonObject = {"notes": {str(newest["id"]): note}, "reason": failure.message}
+            self._conversation.append("images_dropped", body)
+        prefix = self._conversation.prefix or self.prefix
+        return self._body(self._begin(replace(prefix, reason="image")), max_tokens)
 
     def _with_loaded(self, prefix: Prefix) -> Prefix:
         """The prefix with what loading adds to the tools; the same object as long as that is the same."""
@@ -282,7 +327,6 @@ class RequestBuilder:
         return self._body(self._begin(anew), max_tokens)
 
     def _note_refusal(self, failure: Failure) -> None:
-        self._repairs.append(failure.subject)
         self._conversation.append("fallback", {"subject": failure.subject, "reason": failure.message})
 
     def _allowed(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:

@@ -70,6 +70,7 @@ def _finished(body: JsonObject, calls: dict[str, Call]) -> list[Event]:
         diff=body.get("diff"),
         duration=float(body.get("duration_ms", 0)) / 1000,
         decision=str(body.get("decision", "")),
+        images=tuple(cast("list[JsonObject]", body.get("images", []))),
     )
     return [*started, ToolFinished(outcome)]
 

@@ -12,9 +12,11 @@ from mcode.builtins.content import binary_kind, without_surrogates
 from mcode.builtins.file_part import FilePart, count_lines, cut_part, read_large
 from mcode.builtins.file_tool import FileTool
 from mcode.builtins.handles import SIZE_LIMIT, open_directory, open_regular, read_at_most
+from mcode.builtins.read_image import show_image
 from mcode.builtins.refusal import RefusalError, explain
 from mcode.builtins.suggestions import similar_names
 from mcode.builtins.window import Window, show_lines
+from mcode.images.formats import label_of
 from mcode.tool import Effect, Preview, ToolResult
 
 if TYPE_CHECKING:
@@ -61,12 +63,15 @@ class Read(FileTool):
         target = await asyncio.to_thread(self.files.targets.take, path)
         async with self.files.lock(target):
             part = await asyncio.to_thread(_read, target, path, first, limit, self.files, services.workspace)
+        if isinstance(part, bytes):
+            return await asyncio.to_thread(show_image, part, path, services.call)
         return await asyncio.to_thread(_present, part, first)
 
 
 def _read(
     target: Path, path: Path, first: int, limit: int | None, files: FileState, workspace: Workspace
-) -> FilePart:
+) -> FilePart | bytes:
+    """The lines that are asked for; of an image, its bytes."""
     try:
         with open_directory(target.parent) as directory:
             opened = open_regular(directory, target.name)
@@ -75,6 +80,9 @@ def _read(
             descriptor, status = opened
             try:
                 raw = read_at_most(descriptor, SIZE_LIMIT + 1)
+                if label_of(raw[:16]) and len(raw) <= SIZE_LIMIT:
+                    files.remember(target, raw)
+                    return raw
                 _require_text(raw, path, status.st_size)
                 if len(raw) > SIZE_LIMIT:
                     return _reached(read_large(descriptor, path, first, limit, DATA_LIMIT), path, first)

@@ -106,7 +106,19 @@ def _objects(value: object) -> list[JsonObject]:
 
 
 def _plain(value: JsonObject) -> JsonObject:
-    return {key: each for key, each in value.items() if key != MARK}
+    """Without its mark, and with a word for the bytes of images, which nobody reads."""
+    return {key: _without_bytes(each) for key, each in value.items() if key != MARK}
+
+
+def _without_bytes(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_bytes(each) for each in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    members = cast("JsonObject", value)
+    if members.get("type") == "base64":
+        return {**members, "data": f"[{len(str(members.get('data', ''))):,} characters of base64]"}
+    return {key: _without_bytes(each) for key, each in members.items()}
 
 
 def _mark_of(block: JsonObject) -> str:

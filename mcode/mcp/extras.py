@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from mcode.images.picture import Picture
     from mcode.jsontext import JsonObject, JsonValue
     from mcode.mcp.server import Server
 
@@ -89,8 +91,10 @@ class Extras:
                     found.setdefault(prompt.name, prompt)
         return tuple(found.values())
 
-    async def read(self, server: str, uri: str, spill: Callable[[str], Path]) -> str:
-        """The text of a resource. Raises UnavailableError and TimeoutError."""
+    async def read(
+        self, server: str, uri: str, spill: Callable[[str], Path]
+    ) -> tuple[str, tuple[Picture, ...]]:
+        """The text of a resource, and the images in it. Raises UnavailableError and TimeoutError."""
         known = self._usable(server)
 
         async def ask(client: Any) -> Any:
@@ -98,7 +102,9 @@ class Extras:
 
         result = await known.connection.request(ask)
         dumped = result.model_dump(by_alias=True, mode="json", exclude_none=True)
-        return contents_text(dumped.get("contents"), spill)
+        images: list[Picture] = []
+        text = await asyncio.to_thread(contents_text, dumped.get("contents"), spill, images)
+        return text, tuple(images)
 
     async def prompt_text(self, name: str, words: Sequence[str]) -> str | None:
         """What a prompt makes of its arguments; None where no server has it. Raises UsageError."""
@@ -164,7 +170,7 @@ def _said(result: JsonObject) -> str:
     parts: list[str] = []
     for message in objects_in(result.get("messages")):
         content = message.get("content")
-        text = text_field(content, "text") or contents_text(_resource_of(content), _no_file)
+        text = text_field(content, "text") or contents_text(_resource_of(content), _no_file, [])
         if text_field(message, "role") == "assistant":
             text = f"(as if you had answered) {text}"
         parts.append(text)

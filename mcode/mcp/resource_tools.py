@@ -67,7 +67,7 @@ class ReadMcpResource(Tool):
     name = "ReadMcpResourceTool"
     description = (
         "Read one resource of an MCP server by its URI, as ListMcpResourcesTool or a resource link names it. "
-        "Returns its text; what is no text is kept in a file whose path is returned."
+        "Returns its text; an image is shown; what else is no text is kept in a file whose path is returned."
     )
     input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
         "type": "object",
@@ -95,11 +95,12 @@ class ReadMcpResource(Tool):
     async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
         server, uri = str(arguments["server"]), str(arguments["uri"])
         try:
-            text = await self._extras.read(server, uri, services.spill_path)
+            text, images = await self._extras.read(server, uri, services.spill_path)
         except TimeoutError:
             why = f"{uri} was not read: the MCP server {server} gave no answer in time."
             return ToolResult(why, failure=FailureKind.TIMEOUT, summary="timed out")
         except UnavailableError as error:
             why = f"{uri} was not read from the MCP server {server}: {error}"
             return ToolResult(why, failure=FailureKind.TOOL_ERROR, summary="failed")
-        return ToolResult(text, data={"text": text}, summary=f"{len(text.splitlines())} lines")
+        summary = images[0].facts if images else f"{len(text.splitlines())} lines"
+        return ToolResult(text, data={"text": text}, summary=summary, images=images)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.call import FailureKind
+from mcode.images.formats import label_of
+from mcode.images.picture import RefusedImageError, take_picture
 from mcode.model.reading import is_list, is_object, objects_in, text_field
 from mcode.text import Kind, clean
 from mcode.tool import ToolResult
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from mcode.images.picture import Picture
     from mcode.jsontext import JsonObject, JsonValue
 
 PARSED_LIMIT = 8 * 1024 * 1024
@@ -24,6 +27,9 @@ PARSED_LIMIT = 8 * 1024 * 1024
 
 BLOB_LIMIT = 32 * 1024 * 1024
 """Bytes of an image, a sound or a file that are kept."""
+
+IMAGES_LIMIT = 20
+"""Images of one result that the model is shown; the others are kept in files like all else."""
 
 
 def tool_result(
@@ -34,7 +40,8 @@ def tool_result(
     """Turn a result into text and data. `spill` names files for what is no text; `check` says what is wrong with
     the structured part, if the tool promised a shape. May take a while for large ones: meant for a thread.
     """
-    texts = [_part_text(part, spill) for part in objects_in(result.get("content"))]
+    images: list[Picture] = []
+    texts = [_part_text(part, spill, images) for part in objects_in(result.get("content"))]
     text = clean("\n".join(each for each in texts if each), Kind.MODEL)
     structured = result.get("structuredContent")
     notes: list[str] = []
@@ -52,12 +59,13 @@ def tool_result(
         failure=FailureKind.TOOL_ERROR if failed else None,
         summary=_summary(text, failed=failed),
         notes=tuple(notes),
+        images=tuple(images),
     )
 
 
-def contents_text(contents: JsonValue, spill: Callable[[str], Path]) -> str:
-    """The text of a resource that was read."""
-    parts = [_resource_text(part, spill) for part in objects_in(contents)]
+def contents_text(contents: JsonValue, spill: Callable[[str], Path], images: list[Picture]) -> str:
+    """The text of a resource that was read; what the model can be shown of it joins `images`."""
+    parts = [_resource_text(part, spill, images) for part in objects_in(contents)]
     return clean("\n".join(parts), Kind.MODEL)
 
 
@@ -75,14 +83,14 @@ def _json_in(result: JsonObject, text: str) -> JsonValue:
     return value if is_object(value) or is_list(value) else None
 
 
-def _part_text(part: JsonObject, spill: Callable[[str], Path]) -> str:
+def _part_text(part: JsonObject, spill: Callable[[str], Path], images: list[Picture]) -> str:
     kind = text_field(part, "type")
     if kind == "text":
         return text_field(part, "text")
     if kind in ("image", "audio"):
-        return _blob_note(kind, text_field(part, "mimeType"), text_field(part, "data"), spill)
+        return _blob_note(kind, text_field(part, "mimeType"), text_field(part, "data"), spill, images)
     if kind == "resource":
-        return _resource_text(part.get("resource"), spill)
+        return _resource_text(part.get("resource"), spill, images)
     if kind == "resource_link":
         title = text_field(part, "title") or text_field(part, "name")
         about = text_field(part, "description")
@@ -93,16 +101,18 @@ def _part_text(part: JsonObject, spill: Callable[[str], Path]) -> str:
     return f"[content of the unknown kind {kind[:40]!r} is left out]"
 
 
-def _resource_text(resource: JsonValue, spill: Callable[[str], Path]) -> str:
+def _resource_text(resource: JsonValue, spill: Callable[[str], Path], images: list[Picture]) -> str:
     uri, text = text_field(resource, "uri"), text_field(resource, "text")
     if is_object(resource) and "blob" in resource:
         mime = text_field(resource, "mimeType")
-        return f"[resource {uri}] " + _blob_note("file", mime, text_field(resource, "blob"), spill)
+        return f"[resource {uri}] " + _blob_note("file", mime, text_field(resource, "blob"), spill, images)
     return f"[resource {uri}]\n{text}"
 
 
-def _blob_note(kind: str, mime: str, encoded: str, spill: Callable[[str], Path]) -> str:
-    """Keep what is no text in a file of the session, and say where."""
+def _blob_note(
+    kind: str, mime: str, encoded: str, spill: Callable[[str], Path], images: list[Picture]
+) -> str:
+    """Keep what is no text in a file of the session, and say where. An image within the limits joins `images`."""
     named = mime[:60] or "of unknown type"
     if len(encoded) > BLOB_LIMIT * 4 // 3 + 4:
         return f"[{kind}, {named}: left out, over {BLOB_LIMIT:,} bytes]"
@@ -116,7 +126,16 @@ def _blob_note(kind: str, mime: str, encoded: str, spill: Callable[[str], Path])
         path.chmod(0o600)
     except OSError as error:
         return f"[{kind}, {named}, {len(data):,} bytes: could not be kept, {error.strerror}]"
-    return f"[{kind}, {named}, {len(data):,} bytes, kept in {path}]"
+    facts = f"{kind}, {named}, {len(data):,} bytes, kept in {path}"
+    if kind != "image" and not label_of(data[:16]):
+        return f"[{facts}]"
+    if len(images) >= IMAGES_LIMIT:
+        return f"[{facts}; not shown, for {IMAGES_LIMIT} images of one result are]"
+    try:
+        images.append(picture := take_picture(data, path.name))
+    except RefusedImageError as error:
+        return f"[{facts}; not shown: {error}]"
+    return f"[{facts}, {picture.facts}]"
 
 
 def _summary(text: str, *, failed: bool) -> str:

@@ -291,5 +291,7 @@ class Servers:
 
 def _is_large(result: JsonObject) -> bool:
     parts = result.get("content") or ()
+    if any(part.get("type") in {"image", "resource"} for part in parts):
+        return True  # an image may have to be scaled
     held = (part.get("text") or part.get("data") or part.get("resource") or "" for part in parts)
     return sum(len(str(each)) for each in held) > THREAD_FROM

@@ -44,7 +44,7 @@ class Failure:
     """Seconds that the endpoint asks to wait."""
     request_id: str | None = None
     subject: str = ""
-    """With REPAIR, what the endpoint refuses: `image`, `calls`, `thinking` or `field`."""
+    """With REPAIR, what the endpoint refuses: `image` (one of them), `images` (all), `calls`, `thinking` or `field`."""
 
 
 class ModelFailure(EndpointError):  # noqa: N818 -- the word that the other rooms use

@@ -221,8 +221,9 @@ def _kind(status: int | None, error_type: str, words: str, subject: str, should_
 
 def _subject(status: int | None, words: str) -> str:
     if status in (400, 415, 422):
-        return next((subject for subject, pattern in UNREADABLE if pattern.search(words)), "")
-    return "image" if status is not None and status >= 500 and IMAGE_REFUSED.search(words) else ""
+        subject = next((subject for subject, pattern in UNREADABLE if pattern.search(words)), "")
+        return "images" if subject == "image" and IMAGE_REFUSED.search(words) else subject
+    return "images" if status is not None and status >= 500 and IMAGE_REFUSED.search(words) else ""
 
 
 def _verb(status: int | None) -> str:

@@ -48,6 +48,8 @@ class Profile:
     """True where deferred tools and `tool_reference` blocks may be tried."""
     native_examples: bool = False
     """True where definitions may carry `input_examples`; elsewhere they stand in the description."""
+    images: bool = True
+    """False where its pages say that it takes none; elsewhere its refusal tells."""
     calls_on_end_turn: bool = True
     """True where complete calls count although the stop reason is `end_turn`."""
     first_event_limit: float = 600.0
@@ -82,6 +84,9 @@ HINTS: tuple[tuple[str, str, HeaderStyle], ...] = (
     ("deepseek.com", "DeepSeek", HeaderStyle.BOTH),
 )
 """Host (or the end of it after a dot), provider, and the header that its pages name."""
+
+WITHOUT_IMAGES = frozenset({"DeepSeek"})
+"""Providers whose pages list images as not supported by their Messages endpoint."""
 
 LOCAL_PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 """Ports that local servers listen on unless told otherwise; a guess, used for the label alone."""
@@ -134,7 +139,7 @@ def _other(url: str, parts: SplitResult) -> Profile:
     host = parts.hostname or ""
     for known, label, style in HINTS:
         if host == known or host.endswith(f".{known}"):
-            return Profile(base_url=url, label=label, header_style=style)
+            return Profile(base_url=url, label=label, header_style=style, images=label not in WITHOUT_IMAGES)
     plain = Profile(base_url=url)
     if plain.is_local:
         return replace(plain, label=LOCAL_PORTS.get(parts.port or 0, "local server"))

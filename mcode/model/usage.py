@@ -18,6 +18,7 @@ __all__ = [
     "Correction",
     "RequestSize",
     "Usage",
+    "count_block",
     "count_message",
     "count_prefix",
     "count_request",
@@ -26,7 +27,10 @@ __all__ = [
 ]
 
 IMAGE_TOKENS = 1_600
-"""Of an image as large as an endpoint takes; smaller ones cost less."""
+"""Of an image as large as an endpoint looks at it; smaller ones cost less."""
+
+PIXELS_OF_TOKEN = 750
+"""Pixels of an image that make one token, up to IMAGE_TOKENS."""
 
 DOCUMENT_BYTES = 40
 """Base64 characters of a document that make one token, a rough middle of what pages of PDF cost."""
@@ -182,14 +186,15 @@ def count_message(message: JsonObject) -> RequestSize:
 
 
 def _sum(blocks: Iterable[JsonObject]) -> int:
-    return sum(_count_block(block) for block in blocks)
+    return sum(count_block(block) for block in blocks)
 
 
 def _count_content(content: JsonValue) -> int:
     return count_tokens(content) if isinstance(content, str) else _sum(objects_in(content))
 
 
-def _count_block(block: JsonObject) -> int:
+def count_block(block: JsonObject) -> int:
+    """Estimate one block of a message."""
     match block.get("type"):
         case "text":
             return count_tokens(text_field(block, "text"))
@@ -200,7 +205,7 @@ def _count_block(block: JsonObject) -> int:
         case "tool_result":
             return _count_content(block.get("content")) + BLOCK_TOKENS
         case "image":
-            return IMAGE_TOKENS
+            return _count_image(block)
         case "document":
             source = block.get("source")
             data = text_field(source, "data")
@@ -214,6 +219,12 @@ def _count_block(block: JsonObject) -> int:
             return len(text_field(block, "data")) // 4
         case _:
             return _count_json({key: value for key, value in block.items() if key != "cache_control"})
+
+
+def _count_image(block: JsonObject) -> int:
+    """By its size, where it says one: the conversation's own images do, those of a body do not."""
+    pixels = count_field(block, "width") * count_field(block, "height")
+    return min(IMAGE_TOKENS, pixels // PIXELS_OF_TOKEN + BLOCK_TOKENS) if pixels else IMAGE_TOKENS
 
 
 def _count_json(value: JsonValue) -> int:

@@ -67,6 +67,8 @@ class Recorder:
             body["failure"] = str(outcome.failure)
         if outcome.diff is not None:
             body["diff"] = outcome.diff
+        if outcome.images:
+            body["images"] = list(outcome.images)
         if outcome.call.parent is not None:
             body["parent"] = outcome.call.parent
         body["decision"] = outcome.decision

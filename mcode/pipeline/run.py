@@ -7,7 +7,7 @@ import contextlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mcode.call import FailureKind, Outcome, Status
+from mcode.call import FailureKind, Origin, Outcome, Status
 from mcode.errors import McodeError
 from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.call import Call
+    from mcode.images.picture import Picture
+    from mcode.jsontext import JsonObject
     from mcode.pipeline.admit import Admitted, Gate
     from mcode.pipeline.execute import Executor
     from mcode.pipeline.hooks import BeforeCall, HookRunner
@@ -61,6 +63,8 @@ class Pipeline:
     """Takes note of what hooks made of a changed file; returns a sentence for the model where it differs."""
     spill: Callable[[str], Path]
     """Writes text to a private session file and returns its path."""
+    keep_image: Callable[[Picture], JsonObject]
+    """Keeps an image with the session; returns what stands for it in the conversation."""
     approved: set[str] = field(default_factory=set[str])
     """Ids of the calls that the user has seen and let run, while they run."""
 
@@ -190,8 +194,9 @@ class Pipeline:
         journey.hooks += after.said
         drift = [await self.refresh(path) for path in admitted.access.writes]
         every_note = (*notes, *after.notes, *after.feedback, *filter(None, drift))
-        whole = replace(result, text=text, data=data, notes=(*result.notes, *every_note))
-        if len(text) <= admitted.tool.output_limit:
+        images = () if replaced or call.origin is Origin.PROGRAM else result.images
+        whole = replace(result, text=text, data=data, notes=(*result.notes, *every_note), images=images)
+        if len(text) <= admitted.tool.output_limit and not images:
             outcome = self._outcome(call, whole, seconds)
         else:
             outcome = await asyncio.to_thread(self._outcome, call, whole, seconds)
@@ -210,6 +215,7 @@ class Pipeline:
             diff=result.diff,
             duration=seconds,
             notes=result.notes,
+            images=tuple(self.keep_image(image) for image in result.images),
         )
 
 

@@ -10,6 +10,7 @@ from mcode.agent.agent import Agent
 from mcode.agent.conversation import Conversation
 from mcode.agent.meter import Meter
 from mcode.agent.parts import Parts
+from mcode.agent.pictures import Pictures
 from mcode.agent.prompt import memory_text, system_prompt
 from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
@@ -224,6 +225,7 @@ class Assembly:
             programs=self._programs,
             refresh=self._file_state.refresh,
             spill=self._side_files.keep_text,
+            keep_image=self._side_files.images.keep,
         )
 
     def _make_caller(self) -> ModelCaller:
@@ -233,6 +235,7 @@ class Assembly:
             self._catalogue.shelf,
             self._policy,
             self._system,
+            Pictures(self._side_files.images.load, accepted=endpoint.images),
             max_tokens=endpoint.max_tokens,
             most_tokens=endpoint.most_tokens,
             extra=endpoint.extra,

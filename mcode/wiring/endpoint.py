@@ -50,6 +50,8 @@ class Endpoint:
     """True where deferred tools and `tool_reference` blocks may be tried."""
     native_examples: bool = False
     """True where definitions may carry `input_examples`."""
+    images: bool = True
+    """False where the endpoint is known to take none."""
     extra: JsonObject = field(default_factory=dict)
     credential: str = "none"
     """Where the key came from, for display."""
@@ -143,6 +145,7 @@ async def choose_endpoint(
         base_url=profile.base_url,
         reference_loading=profile.reference_loading,
         native_examples=profile.native_examples,
+        images=profile.images,
         extra=dict(profile.extra_body),
         credential=credential.source if credential else "none",
         secrets=((credential.value,) if credential else ()) + header_secrets(own),

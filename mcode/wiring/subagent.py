@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Conversation
 from mcode.agent.meter import Meter
+from mcode.agent.pictures import Pictures
 from mcode.agent.prompt import memory_text
 from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
@@ -245,6 +246,7 @@ class SubagentMaker:
             self._shelf,
             self._policy,
             self._system,
+            Pictures(self._parts.side_files.images.load, accepted=endpoint.images),
             max_tokens=endpoint.max_tokens,
             most_tokens=endpoint.most_tokens,
             extra=endpoint.extra,

@@ -13,7 +13,7 @@ from mcode.call import FailureKind
 from mcode.errors import UsageError
 from mcode.events import QuestionAsked
 from mcode.ui.completion import Completer
-from mcode.ui.line.file_names import FileNames
+from mcode.ui.file_names import FileNames
 from tests.commands.typing import context_of
 from tests.mcp.live import HOSTILE, hostile, live, until
 from tests.stage import stage, turns, use
@@ -36,7 +36,9 @@ async def test_resources_are_listed_and_read(tmp_path: Path) -> None:
         await until(extras.resources)
         (memo,) = extras.resources()
         assert (memo.mention, memo.title) == ("@h:memo://one", "The first memo")
-        assert "buy milk" in await extras.read("h", "memo://one", servers.services.spill_path)
+        text, images = await extras.read("h", "memo://one", servers.services.spill_path)
+        assert "buy milk" in text
+        assert not images
 
 
 async def test_a_prompt_is_a_command_with_its_arguments_in_order(tmp_path: Path) -> None:
