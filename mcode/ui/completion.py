@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from mcode.commands.host import CommandContext
     from mcode.mcp.extras import Extras
-    from mcode.ui.line.file_names import FileNames
+    from mcode.ui.file_names import FileNames
 
 
 RESOURCES_SHOWN = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcode.ui.line.history import HistoryFile
+    from mcode.ui.history import HistoryFile
 
 
 class Entered:

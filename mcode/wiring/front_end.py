@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from mcode.config.first_look import first_look
 from mcode.config.places import find_places
 from mcode.ui.choice import wants_screen
-from mcode.ui.line.look import look_for
+from mcode.ui.look import look_for
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from mcode.config.places import Places
     from mcode.config.settings import UiSettings
     from mcode.ui.arrival import Arrival, Unsent
-    from mcode.ui.line.look import Look
+    from mcode.ui.look import Look
     from mcode.wiring.options import Options
 
 LATE = (
     "mcode.wiring.arriving",
-    "mcode.ui.line.history",
-    "mcode.ui.line.file_names",
+    "mcode.ui.history",
+    "mcode.ui.file_names",
     "mcode.ui.completion",
 )
 """What opening a session needs, loaded behind the first frame."""

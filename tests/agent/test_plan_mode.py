@@ -9,8 +9,8 @@ import pytest
 
 from mcode.call import Status
 from mcode.events import ModeChanged
-from mcode.ui.line.look import Look
-from mcode.ui.line.question import Questionnaire
+from mcode.ui.look import Look
+from mcode.ui.questionnaire import Questionnaire
 from mcode.wiring.options import Options
 from tests.agent.test_skills import answer_question
 from tests.commands.typing import typed

@@ -9,7 +9,7 @@ from mcode.call import Origin, Status
 from mcode.events import Notice, QuestionAsked
 from mcode.model.usage import count_request
 from mcode.ui.completion import Completer
-from mcode.ui.line.file_names import FileNames
+from mcode.ui.file_names import FileNames
 from mcode.wiring.options import Options
 from tests.commands.typing import context_of, typed
 from tests.stage import stage, turns, use

@@ -13,9 +13,9 @@ import pytest
 import mcode
 from mcode.events import ToolFinished, ToolStarted
 from mcode.ui.headless import HeadlessFrontEnd
-from mcode.ui.line.live import LiveArea
-from mcode.ui.line.look import Look
 from mcode.ui.line.transcript import Transcript
+from mcode.ui.live import LiveArea
+from mcode.ui.look import Look
 from tests.run_code.sessions import project, session
 from tests.stage import use
 
@@ -33,8 +33,8 @@ CONSUMERS = {
     "pipeline/record.py": "emits them",
     "ui/acp/updates.py": "calls for editors, each by its own id",
     "ui/headless.py": "stream-json, with parent_tool_use_id",
-    "ui/line/calls.py": "a row a call",
-    "ui/line/live.py": "what runs now",
+    "ui/calls.py": "a row a call",
+    "ui/live.py": "what runs now",
     "ui/line/sending.py": "whether an answer came",
     "ui/line/transcript.py": "rows, indented under their program",
     "ui/tui/document.py": "blocks, children of their program",

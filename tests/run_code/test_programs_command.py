@@ -18,7 +18,7 @@ from mcode.commands.standard import standard_registry
 from mcode.events import ToolFinished, ToolStarted
 from mcode.subcommands.programs import main as programs_main
 from mcode.ui.completion import Completer
-from mcode.ui.line.file_names import FileNames
+from mcode.ui.file_names import FileNames
 from tests.run_code.sessions import project, session
 from tests.run_code.workplace import until
 from tests.stage import use

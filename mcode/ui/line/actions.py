@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.ui.line.live import LiveRow
+    from mcode.ui.live import LiveRow
 
 
 class Actions(Protocol):

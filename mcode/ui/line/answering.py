@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
 from mcode.text import Kind, clean
+from mcode.ui.asking import Asking, Request
 from mcode.ui.line.approval import (
     BATCH,
     SHOW,
@@ -15,19 +16,19 @@ from mcode.ui.line.approval import (
     read_decision,
     reminder_lines,
 )
-from mcode.ui.line.asking import Asking, Request
-from mcode.ui.line.live import LiveRow
-from mcode.ui.line.question import DECLINE, Questionnaire
+from mcode.ui.line.question import DECLINE, question_lines
+from mcode.ui.live import LiveRow
+from mcode.ui.questionnaire import Questionnaire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcode.commands.host import QuestionDesk
     from mcode.events import ApprovalChoice, Event
-    from mcode.ui.line.look import Look
     from mcode.ui.line.printer import Printer
     from mcode.ui.line.prompt import Prompt
     from mcode.ui.line.transcript import Transcript
+    from mcode.ui.look import Look
 
 
 class Answering:
@@ -251,7 +252,7 @@ class Answering:
 
     def _show_question(self, request: QuestionAsked) -> None:
         questionnaire = self._questionnaires.setdefault(request.question_id, Questionnaire(request))
-        self._print(questionnaire.lines(self._look, self._width()))
+        self._print(question_lines(questionnaire, self._look, self._width()))
 
     def _print(self, lines: list[str]) -> None:
         self._printer.now(self._transcript.block("question", lines))

@@ -18,16 +18,16 @@ from mcode.ui.line.completion import DraftCompleter
 from mcode.ui.line.console import Console
 from mcode.ui.line.greeting import early_lines
 from mcode.ui.line.hands import Hands
-from mcode.ui.line.live import LiveArea, LiveRow
 from mcode.ui.line.printer import Printer
 from mcode.ui.line.prompt import Prompt
 from mcode.ui.line.screen import LinearScreen, LiveScreen
 from mcode.ui.line.sending import Sending
 from mcode.ui.line.sessions import Sessions
-from mcode.ui.line.signals import JobControl, callback_faults
 from mcode.ui.line.transcript import Transcript
-from mcode.ui.line.work import Work
-from mcode.ui.line.wrap import wrap_words
+from mcode.ui.live import LiveArea, LiveRow
+from mcode.ui.signals import JobControl, callback_faults
+from mcode.ui.work import Work
+from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from mcode.commands.registry import CommandResult
     from mcode.events import Event
     from mcode.ui.arrival import Arrival
-    from mcode.ui.line.look import Look
     from mcode.ui.line.screen import Screen
+    from mcode.ui.look import Look
 
 HANGUP = 129
 """Exit code where the terminal has gone, as after SIGHUP."""

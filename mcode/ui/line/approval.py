@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from mcode.call import Origin
 from mcode.events import ApprovalChoice
 from mcode.text import Kind, cell_width, clean
-from mcode.ui.line.diff import diff_rows, painted
-from mcode.ui.line.wrap import wrap_cells, wrap_words
+from mcode.ui.diff import diff_rows, painted
+from mcode.ui.wrap import wrap_cells, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mcode.events import ApprovalRequested
     from mcode.tool import Preview
-    from mcode.ui.line.look import Look
+    from mcode.ui.look import Look
 
 SHOW = "show"
 """The word that prints everything again and decides nothing."""

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from mcode import __version__
 from mcode.text import Kind, clean
-from mcode.ui.line.wrap import wrap_item
+from mcode.ui.wrap import wrap_item
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from mcode.commands.host import CommandContext
-    from mcode.ui.line.look import Look
+    from mcode.ui.look import Look
 
 
 def early_lines(start: Path, home: Path, look: Look, width: int) -> list[str]:

@@ -10,7 +10,7 @@ from prompt_toolkit.application import in_terminal
 
 from mcode.errors import UsageError
 from mcode.permissions.modes import Mode, next_mode
-from mcode.ui.line.editor import edit, editor_command
+from mcode.ui.editor import edit, editor_command
 from mcode.ui.line.keys import KEYS
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from prompt_toolkit.widgets import SearchToolbar
 
 from mcode.text import Kind, clean, shorten
 from mcode.ui.line.keys import key_bindings
-from mcode.ui.line.live import LiveRow
-from mcode.ui.line.paste import TypingPace
+from mcode.ui.live import LiveRow
+from mcode.ui.paste import TypingPace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from prompt_toolkit.output import Output
 
     from mcode.ui.line.actions import Actions, Rows
-    from mcode.ui.line.look import Look
     from mcode.ui.line.terminal import TerminalInput
+    from mcode.ui.look import Look
 
 _PROMPT_ROWS = 10
 _COMPLETION_ROWS = 6

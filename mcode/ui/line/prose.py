@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from mcode.ui.line.wrap import wrap_item
+from mcode.ui.wrap import wrap_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from mcode.ui.line.look import Look
+    from mcode.ui.look import Look
 
 _INLINE = re.compile(r"(?P<code>`[^`]+`)|\*\*(?P<strong>\S|\S[^*]*\S)\*\*")
 _SEPARATOR = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")

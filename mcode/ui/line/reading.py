@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mcode.events import Event
-    from mcode.ui.line.look import Look
+    from mcode.ui.look import Look
 
 
 def print_conversation(events: Iterable[Event], look: Look) -> None:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
     from mcode.commands.registry import CommandResult
     from mcode.events import Event
-    from mcode.ui.line.look import Look
     from mcode.ui.line.printer import Printer
     from mcode.ui.line.transcript import Transcript
-    from mcode.ui.line.work import Work
+    from mcode.ui.look import Look
+    from mcode.ui.work import Work
 
 _ALONE = {
     "!": "`!` stands before a shell command of your own, such as `!ls`. Nothing was sent.",

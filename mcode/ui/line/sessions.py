@@ -110,8 +110,8 @@ class Sessions:
     def _take(self, arrival: Arrival) -> None:
         """Keep what came with the first session."""
         from mcode.ui.completion import Completer
-        from mcode.ui.line.file_names import FileNames
-        from mcode.ui.line.history import HistoryFile
+        from mcode.ui.file_names import FileNames
+        from mcode.ui.history import HistoryFile
 
         app, around = self._app, arrival.around
         self._arrival, self._agent = arrival, arrival.agent

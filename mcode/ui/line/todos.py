@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mcode.call import Outcome
     from mcode.jsontext import JsonObject
-    from mcode.ui.line.look import Look
+    from mcode.ui.look import Look
 
 _ROWS = 12
 """Steps that are shown; of a longer list those around the one that is in progress."""

@@ -24,15 +24,15 @@ from mcode.events import (
     TurnStarted,
 )
 from mcode.text import Kind, clean
-from mcode.ui.line.calls import finished_lines, head_line
-from mcode.ui.line.diff import diff_rows, painted
-from mcode.ui.line.live import retry_reason
-from mcode.ui.line.output import printed_text, without_ending
+from mcode.ui.calls import finished_lines, head_line
+from mcode.ui.diff import diff_rows, painted
 from mcode.ui.line.prose import Prose
 from mcode.ui.line.stream import LineStream
 from mcode.ui.line.todos import todo_rows, todos_of
-from mcode.ui.line.wrap import wrap_columns, wrap_words
+from mcode.ui.live import retry_reason
 from mcode.ui.nested import NestedRows
+from mcode.ui.output import printed_text, without_ending
+from mcode.ui.wrap import wrap_columns, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mcode.call import Call, Outcome
     from mcode.events import Event
     from mcode.jsontext import JsonObject
-    from mcode.ui.line.look import Look
+    from mcode.ui.look import Look
 
 _DIFF_ROWS = 40
 """Rows of a change that a finished call shows; the approval before it shows all."""

@@ -7,7 +7,7 @@ import sys
 
 from mcode.streams import write
 from mcode.text import Kind, clean
-from mcode.ui.line.wrap import wrap_words
+from mcode.ui.wrap import wrap_words
 
 WORDS = ("trust", "never")
 

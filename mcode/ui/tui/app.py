@@ -11,8 +11,7 @@ from typing_extensions import override
 
 from mcode.ui.arrival import Unsent
 from mcode.ui.entered import Entered
-from mcode.ui.line.signals import callback_faults
-from mcode.ui.line.work import Work
+from mcode.ui.signals import callback_faults
 from mcode.ui.tui.answers import Answers
 from mcode.ui.tui.approval_panel import ApprovalPanel
 from mcode.ui.tui.background import default_theme
@@ -31,6 +30,7 @@ from mcode.ui.tui.sessions import Sessions
 from mcode.ui.tui.status import ActivityLine, Facts, QueueStrip, StatusLine
 from mcode.ui.tui.suggestions import Suggestions
 from mcode.ui.tui.transcript_view import TranscriptView
+from mcode.ui.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from mcode.errors import McodeError
     from mcode.events import Event
     from mcode.ui.arrival import Arrival
-    from mcode.ui.line.look import Look as Manners
+    from mcode.ui.look import Look as Manners
     from mcode.ui.tui.look import Look
 
 

@@ -11,9 +11,9 @@ from textual.widgets import Static
 from typing_extensions import override
 
 from mcode.text import cell_width
-from mcode.ui.line.wrap import wrap_words
 from mcode.ui.tui.rows_view import RowsView
 from mcode.ui.tui.wrapping import wrap_parts
+from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

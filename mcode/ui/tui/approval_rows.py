@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from mcode.call import Origin
 from mcode.text import Kind, clean
-from mcode.ui.line.diff import diff_rows
-from mcode.ui.line.wrap import wrap_cells, wrap_words
+from mcode.ui.diff import diff_rows
 from mcode.ui.tui.look import Glyphs
 from mcode.ui.tui.markdown_rows import chunk_rows
 from mcode.ui.tui.markdown_stream import MarkdownStream
 from mcode.ui.tui.rows import Row, Span, row
+from mcode.ui.wrap import wrap_cells, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

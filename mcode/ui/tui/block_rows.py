@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.text import Kind, clean, shorten
-from mcode.ui.line.wrap import wrap_columns
 from mcode.ui.tui.blocks import (
     AnswerBlock,
     Block,
@@ -22,6 +21,7 @@ from mcode.ui.tui.card_rows import MOST_ROWS, Card, card_rows
 from mcode.ui.tui.markdown_rows import chunk_rows
 from mcode.ui.tui.rows import Row, Span, indented
 from mcode.ui.tui.wrapping import break_cells, wrap_text
+from mcode.ui.wrap import wrap_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from mcode.call import Origin, Status
 from mcode.text import Kind, clean
-from mcode.ui.line.output import exit_code, printed_text, without_ending
+from mcode.ui.output import exit_code, printed_text, without_ending
 from mcode.ui.tui.markdown_stream import MarkdownStream
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcode.call import Origin, Status
 from mcode.text import Kind, cell_width, clean
-from mcode.ui.line.calls import duration_text
+from mcode.ui.calls import duration_text
 from mcode.ui.tui.rows import Row, Span
 from mcode.ui.tui.wrapping import shorten_with
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcode.call import Status
 from mcode.text import Kind, cell_width, clean
-from mcode.ui.line.diff import diff_rows
+from mcode.ui.diff import diff_rows
 from mcode.ui.tui.blocks import Fold
 from mcode.ui.tui.call_rows import NARROW, child_row, head_row, reason_of, state_word
 from mcode.ui.tui.code_rows import coloured
@@ -18,7 +18,7 @@ from mcode.ui.tui.wrapping import break_cells, shorten_with, wrap_spans
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mcode.ui.line.diff import DiffRow
+    from mcode.ui.diff import DiffRow
     from mcode.ui.tui.blocks import CallNode
     from mcode.ui.tui.look import Glyphs
 

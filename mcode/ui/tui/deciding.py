@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
 from mcode.text import Kind, clean
-from mcode.ui.line.asking import Asking, identifier_of
-from mcode.ui.line.question import Questionnaire
+from mcode.ui.asking import Asking, identifier_of
+from mcode.ui.questionnaire import Questionnaire
 from mcode.ui.tui.approval_rows import approval_rows, question_rows
 from mcode.ui.tui.offers import BATCH, DECLINE, WORDS, Offer, approval_offers, question_offers
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mcode.commands.host import QuestionDesk
     from mcode.events import Event
-    from mcode.ui.line.asking import Request
+    from mcode.ui.asking import Request
     from mcode.ui.tui.approval_panel import ApprovalPanel
     from mcode.ui.tui.prompt_area import PromptArea
     from mcode.ui.tui.rows import Row

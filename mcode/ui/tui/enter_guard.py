@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from mcode.ui.line.paste import TypingPace
+from mcode.ui.paste import TypingPace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

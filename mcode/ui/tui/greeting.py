@@ -21,6 +21,13 @@ _TRY = (
     ("", "/tools          what the model can see right now, and what it costs"),
 )
 
+_TRY_OFFLINE = (
+    ("Try:", "hello           the guide shows you around, step by step"),
+    ("", "show me an edit, with your approval"),
+    *_TRY[2:],
+)
+"""Where no model reads what is typed."""
+
 
 def early_lines(start: Path, home: Path) -> list[str]:
     """What is known before anything is prepared: version, directory, branch."""
@@ -40,7 +47,8 @@ async def late_lines(context: CommandContext) -> list[str]:
         return []
     sessions = await asyncio.to_thread(context.around.sessions)
     earlier = sum(info.id != context.agent.session.id for info in sessions)
-    rows = [f"{head:<6}{text}" for head, text in _TRY]
+    offline = context.around.endpoint == "offline guide"
+    rows = [f"{head:<6}{text}" for head, text in (_TRY_OFFLINE if offline else _TRY)]
     if is_keyless(context.around):
         rows.append(f"{'':<6}/key            use a key for this run; what is here works without one too")
     if earlier:

@@ -10,7 +10,7 @@ from textual.app import SuspendNotSupported
 
 from mcode.errors import UsageError
 from mcode.permissions.modes import Mode, next_mode
-from mcode.ui.line.editor import edit, editor_command
+from mcode.ui.editor import edit, editor_command
 from mcode.ui.tui.keys import KEYS
 
 if TYPE_CHECKING:

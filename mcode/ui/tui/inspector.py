@@ -11,10 +11,10 @@ from textual.widgets import Input, Static
 from typing_extensions import override
 
 from mcode.text import Kind, cell_width, clean, shorten
-from mcode.ui.line.wrap import wrap_cells, wrap_columns, wrap_words
 from mcode.ui.tui.rows import Row, Span, row
 from mcode.ui.tui.rows_view import RowsView
 from mcode.ui.tui.wrapping import wrap_parts
+from mcode.ui.wrap import wrap_cells, wrap_columns, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

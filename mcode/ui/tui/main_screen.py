@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from textual.events import Key, Resize
     from textual.widget import Widget
 
-    from mcode.ui.line.asking import Request
+    from mcode.ui.asking import Request
     from mcode.ui.tui.app import McodeApp
     from mcode.ui.tui.hands import Hands
 

@@ -25,7 +25,9 @@ PROMPT_KEYS: list[BindingType] = [
     Binding("shift+end", "cursor_line_end(True)", id="prompt.select-line-end", show=False),
     Binding("backspace,ctrl+h", "delete_left", id="prompt.delete-left", show=False),
     Binding("delete", "delete_right", id="prompt.delete-right", show=False),
-    Binding("ctrl+wackspace", "delete_word_left", id="prompt.delete-word-left", show=False),
+    Binding(
+        "ctrl+w,alt+backspace,ctrl+backspace", "delete_word_left", id="prompt.delete-word-left", show=False
+    ),
     Binding("alt+delete,alt+d", "delete_word_right", id="prompt.delete-word-right", show=False),
     Binding("ctrl+u", "delete_to_start_of_line", id="prompt.delete-to-start", show=False),
     Binding("ctrl+k", "delete_to_end_of_line", id="prompt.delete-to-end", show=False),

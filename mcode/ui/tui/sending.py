@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
     from mcode.commands.registry import CommandResult
     from mcode.events import Event
-    from mcode.ui.line.work import Work
+    from mcode.ui.work import Work
 
 _ALONE = {
     "!": "`!` stands before a shell command of your own, such as `!ls`. Nothing was sent.",

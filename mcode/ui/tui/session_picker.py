@@ -12,10 +12,10 @@ from mcode.errors import McodeError
 from mcode.events import AssistantMessage, TurnStarted
 from mcode.session.journal import read_records
 from mcode.text import Kind, clean
-from mcode.ui.line.wrap import wrap_cells
 from mcode.ui.tui.rows import Row, Span, row
 from mcode.ui.tui.rows_view import RowsView
 from mcode.ui.tui.table_inspector import TableInspector
+from mcode.ui.wrap import wrap_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

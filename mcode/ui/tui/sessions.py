@@ -130,8 +130,8 @@ class Sessions:
     def _take(self, arrival: Arrival) -> None:
         """Keep what came with the first session."""
         from mcode.ui.completion import Completer
-        from mcode.ui.line.file_names import FileNames
-        from mcode.ui.line.history import HistoryFile
+        from mcode.ui.file_names import FileNames
+        from mcode.ui.history import HistoryFile
         from mcode.ui.tui.own_commands import with_own_commands
 
         front, around = self._front, arrival.around

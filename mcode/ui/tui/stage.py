@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from textual.events import Key
 
-    from mcode.ui.line.asking import Request
+    from mcode.ui.asking import Request
 
 
 class Stage(Protocol):

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from mcode.text import Kind, cell_width, clean, shorten
-from mcode.ui.line.live import LiveArea
+from mcode.ui.live import LiveArea
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

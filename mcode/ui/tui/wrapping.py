@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mcode.text import cell_width, shorten
-from mcode.ui.line.wrap import wrap_words
 from mcode.ui.tui.rows import Row, Span
+from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

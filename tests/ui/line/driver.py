@@ -39,7 +39,7 @@ from mcode.session.store import SessionStore
 from mcode.tool import Preview
 from mcode.ui.arrival import Arrival
 from mcode.ui.line.app import LineApp
-from mcode.ui.line.look import look_for
+from mcode.ui.look import look_for
 from mcode.wiring.endpoint import Endpoint
 from mcode.wiring.options import Options
 from mcode.wiring.workbench import Workbench

@@ -13,7 +13,7 @@ from mcode.events import ApprovalChoice, ApprovalPart, ApprovalRequested
 from mcode.text import cell_width
 from mcode.tool import Preview
 from mcode.ui.line.approval import Decision, approval_lines, could_decide, read_decision
-from mcode.ui.line.look import Look
+from mcode.ui.look import Look
 
 CHOICES = (
     ApprovalChoice("once", "Allow once"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from mcode.text import cell_width
-from mcode.ui.line.look import Look
 from mcode.ui.line.prose import Prose
+from mcode.ui.look import Look
 
 TABLE = (
     "| file | what it does | lines |",

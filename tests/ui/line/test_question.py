@@ -5,8 +5,9 @@ from __future__ import annotations
 from mcode.call import Call
 from mcode.events import QuestionAsked
 from mcode.tool import Choice, Question
-from mcode.ui.line.look import Look
-from mcode.ui.line.question import Questionnaire
+from mcode.ui.line.question import question_lines
+from mcode.ui.look import Look
+from mcode.ui.questionnaire import Questionnaire
 
 ASKED = QuestionAsked(
     "q1",
@@ -37,6 +38,6 @@ def test_a_number_that_is_no_choice_and_too_many_numbers_are_explained() -> None
 
 
 def test_the_present_question_is_shown_with_numbers_and_descriptions() -> None:
-    lines = Questionnaire(ASKED).lines(Look(color=False), 80)
+    lines = question_lines(Questionnaire(ASKED), Look(color=False), 80)
     assert lines[0] == "Question (1 of 3): Colour: Which colour?"
     assert "  2  blue   as the sea" in lines

@@ -21,8 +21,8 @@ from mcode.events import (
 )
 from mcode.pipeline import outcomes
 from mcode.tool import Preview
-from mcode.ui.line.look import Look
 from mcode.ui.line.transcript import Transcript
+from mcode.ui.look import Look
 
 if TYPE_CHECKING:
     from mcode.events import Event

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mcode.events import Ledger, RequestStarted, ToolFinished
-from mcode.ui.line.look import Look
+from mcode.ui.look import Look
 from tests.catalog.stand_ins import Servers, ServerTool, join
 from tests.stage import turns, use
 from tests.ui.tui.screen import ARM, IDLE, screen

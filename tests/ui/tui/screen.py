@@ -17,7 +17,7 @@ from mcode.events import ApprovalRequested, ApprovalResolved
 from mcode.permissions.decide import Behavior, Proposal, Verdict
 from mcode.tool import Preview
 from mcode.ui.arrival import Arrival
-from mcode.ui.line.look import Look
+from mcode.ui.look import Look
 from mcode.ui.tui.app import McodeApp
 from tests.stage import stage
 from tests.ui.arrived import arrived

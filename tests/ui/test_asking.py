@@ -13,7 +13,7 @@ import pytest
 from mcode.call import Call
 from mcode.events import ApprovalRequested
 from mcode.tool import Preview
-from mcode.ui.line.asking import Asking, Request
+from mcode.ui.asking import Asking, Request
 
 IDLE, ARM = 0.06, 0.04
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from mcode.text import cell_width
-from mcode.ui.line.wrap import wrap_cells, wrap_words
+from mcode.ui.wrap import wrap_cells, wrap_words
 
 
 @given(some.text("a\u4f60 b\u0301", max_size=80), some.integers(2, 20))

@@ -26,8 +26,8 @@ from mcode.events import (
     TurnStarted,
 )
 from mcode.text import Kind, clean, shorten
-from mcode.ui.line.calls import running_line, waiting_line
-from mcode.ui.line.wrap import wrap_cells
+from mcode.ui.calls import running_line, waiting_line
+from mcode.ui.wrap import wrap_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

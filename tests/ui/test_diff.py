@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mcode.text import Kind
-from mcode.ui.line.diff import diff_rows, painted
-from mcode.ui.line.palette import Palette
+from mcode.ui.diff import diff_rows, painted
+from mcode.ui.palette import Palette
 
 DIFF = """\
 --- a/cli.py

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 from mcode.call import Status
 from mcode.text import Kind, clean
-from mcode.ui.line.wrap import wrap_cells
+from mcode.ui.wrap import wrap_cells
 
 if TYPE_CHECKING:
     from mcode.call import Outcome
     from mcode.jsontext import JsonObject
-    from mcode.ui.line.look import Look
+    from mcode.ui.look import Look
 
 _ROWS, _ROWS_OF_TROUBLE, _ROWS_INSIDE = 8, 12, 4
 """Rows that are shown of a command that went well, of one that did not, and of the latter inside a program."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from mcode.call import Origin, Status
 from mcode.text import Kind, cell_width, clean, shorten
-from mcode.ui.line.output import exit_code, output_rows
-from mcode.ui.line.wrap import wrap_words
+from mcode.ui.output import exit_code, output_rows
+from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
     from mcode.call import Call, Outcome
     from mcode.events import ToolStarted
-    from mcode.ui.line.look import Look
+    from mcode.ui.look import Look
 
 _WORDS = {Status.OK: "ok", Status.FAILED: "FAIL", Status.DENIED: "denied", Status.CANCELLED: "stopped"}
 """The words for how a call ended; they carry the state without colour."""

@@ -20,7 +20,7 @@ from mcode.events import (
     TurnStarted,
 )
 from mcode.tool import Preview
-from mcode.ui.line.live import LiveArea
+from mcode.ui.live import LiveArea
 
 
 def rows(area: LiveArea, *tail: str, width: int = 80) -> list[str]:

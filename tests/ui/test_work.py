@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from mcode.errors import UsageError
-from mcode.ui.line.work import Work
+from mcode.ui.work import Work
 
 if TYPE_CHECKING:
     import pytest

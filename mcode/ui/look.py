@@ -6,7 +6,7 @@ import locale
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.ui.line.palette import Palette
+from mcode.ui.palette import Palette
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

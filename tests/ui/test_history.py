@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from mcode.masking import Masker
-from mcode.ui.line import history as history_module
-from mcode.ui.line.history import HistoryFile
+from mcode.ui import history as history_module
+from mcode.ui.history import HistoryFile
 
 
 def open_history(path: Path, directory: str = "/w", complaints: list[str] | None = None) -> HistoryFile:
@@ -83,7 +83,7 @@ def test_j_06_several_sessions_at_once_lose_nothing(tmp_path: Path) -> None:
     program = (
         "import asyncio, sys, pathlib\n"
         "from mcode.masking import Masker\n"
-        "from mcode.ui.line.history import HistoryFile\n"
+        "from mcode.ui.history import HistoryFile\n"
         "async def main():\n"
         "    history = HistoryFile(pathlib.Path(sys.argv[1]), pathlib.Path('/w'), Masker(), print)\n"
         "    for number in range(10):\n"

@@ -11,7 +11,7 @@ from mcode.text import Kind, clean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcode.ui.line.palette import Palette
+    from mcode.ui.palette import Palette
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcode.ui.line.paste import TypingPace
+from mcode.ui.paste import TypingPace
 
 
 def typed(pace: TypingPace, count: int, *, start: float, gap: float) -> float:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from mcode.config.settings import UiSettings
-from mcode.ui.line.look import look_for
+from mcode.ui.look import look_for
 
 
 def test_a_dumb_terminal_and_the_option_take_the_decoration_away() -> None:
