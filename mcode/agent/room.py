@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mcode.pipeline.hooks import HookRunner
 
 SUMMARY_TOKENS = 4_096
-"""Output tokens of a summary."""
+"""Output tokens of a summary; in a small window an eighth of it."""
 
 OVERFLOWS = 3
 """Times in one turn that a request which the endpoint refused as too long is tried again with less in it."""
@@ -75,6 +75,15 @@ class RoomMaker:
         """Tokens that a request may have before room is made: what the answer needs must fit behind it."""
         window = self.meter.window
         return min(round(FILL * window), window - min(self.builder.max_tokens, window // 4))
+
+    @property
+    def _summary_tokens(self) -> int:
+        return min(SUMMARY_TOKENS, self.meter.window // 8)
+
+    @property
+    def _counted_for_one(self) -> float:
+        """Tokens that the endpoint counts for one that is estimated."""
+        return max(self.meter.corrected(1_000) / 1_000, 0.01)
 
     def begin_turn(self) -> None:
         """A new turn tries again what the last one could not do."""
@@ -177,10 +186,11 @@ class RoomMaker:
         messages = self.conversation.history.messages
         kept = self._fitting()
         old = messages[: len(messages) - kept] or messages
-        budget = round(0.6 * self.meter.window) - SUMMARY_TOKENS
+        longest = self._summary_tokens
+        budget = round((0.6 * self.meter.window - longest) / self._counted_for_one)
         asked = summary_request(old, hint, max(budget, 1_000))
         try:
-            summary = await self.caller.aside(SYSTEM, asked, SUMMARY_TOKENS)
+            summary = await self.caller.aside(SYSTEM, asked, longest)
         except EndpointError as error:
             raise EndpointError(f"The conversation could not be summarised: {error} {ADVICE}") from error
         if not summary.strip():
@@ -198,9 +208,9 @@ class RoomMaker:
         """How many of the last messages can stay whole: the more, the better, but the result must be small."""
         messages = self.conversation.history.messages
         fixed = self.meter.expect(self.builder.preview(self.caller.model()), ())
-        room = max(0, self.limit // 2 - fixed - SUMMARY_TOKENS)
+        room = max(0, self.limit // 2 - fixed - self._summary_tokens)
         share = min(round(RECENT * self.meter.window), room)
-        kept = recent_messages(messages, round(share / max(self.meter.corrected(1_000) / 1_000, 0.01)))
+        kept = recent_messages(messages, round(share / self._counted_for_one))
         return 0 if kept >= len(messages) else kept
 
 
