@@ -27,6 +27,9 @@ SIZE_LIMIT = 16_000_000
 MCP_SERVER = "mcp-server"
 """Kind of a server in a project's `.mcp.json`; its key is the server's name."""
 
+COMMAND_FILE = "command-file"
+"""Kind of a command file or skill that runs commands or allows tools; its key is the file, below the folder."""
+
 APPROVED, REFUSED = "approved", "refused"
 
 
@@ -137,6 +140,13 @@ class TrustStore:
         """The kinds of a folder's items that there are answers about."""
         now = {kind for owner, kind, _ in self._session if owner == folder}
         return frozenset(_items(self._read(), folder)) | now
+
+    def answers(self, folder: Path, kind: str) -> dict[str, Answered]:
+        """The last answer about each of a folder's items of one kind, by key."""
+        stored = as_object(_items(self._read(), folder).get(kind)) or {}
+        keys = (*stored, *(key for owner, which, key in self._session if (owner, which) == (folder, kind)))
+        found = {key: self.earlier(Item(kind, key, "", folder)) for key in dict.fromkeys(keys)}
+        return {key: answered for key, answered in found.items() if answered is not None}
 
     def forget(self, folder: Path, kind: str) -> int:
         """Forget the answers about a folder's items of one kind; returns how many. Raises StorageError."""

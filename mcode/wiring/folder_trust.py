@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from mcode.config.load import load_settings
 from mcode.config.memory import load_memory
-from mcode.config.trust import TrustStore
+from mcode.config.plain_file import read_plain
+from mcode.config.skill_places import project_directories
+from mcode.config.trust import APPROVED, COMMAND_FILE, REFUSED, SIZE_LIMIT, Item, TrustStore
 from mcode.errors import StorageError
 from mcode.masking import Masker
 from mcode.mcp.scopes import Wanted, gather, trust_item
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
 
     from mcode.config.places import Places
     from mcode.config.settings import Settings
-    from mcode.config.trust import Item
     from mcode.mcp.entries import ServerEntry
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
@@ -149,16 +151,35 @@ class FolderTrust:
         entries = [entry for entry in bench.servers.entries if entry.scope == "project"]
         servers = [trust_item(entry, facts_of(entry, mask)) for entry in entries if entry.path is not None]
         approved = [item for item in servers if bench.trust.is_approved(item)]
-        return [*(masked(item, mask) for item in bench.settings.granted), *approved]
+        granted = [*bench.settings.granted, *self._command_files(APPROVED)]
+        return [*(masked(item, mask) for item in granted), *approved]
 
     def refused(self) -> list[Item]:
         """What the user refused."""
         bench = self.bench
         return [
             masked(item, bench.masker.mask)
-            for item in bench.settings.withheld
-            if bench.trust.is_refused(item)
+            for item in (
+                *filter(bench.trust.is_refused, bench.settings.withheld),
+                *self._command_files(REFUSED),
+            )
         ]
+
+    def _command_files(self, answer: str) -> list[Item]:
+        """Command files and skills with this answer; one that has changed since asks again at its next use."""
+        return [
+            Item(COMMAND_FILE, key, answered.digest, folder, answered.facts)
+            for folder in self._folders()
+            for key, answered in self.bench.trust.answers(folder, COMMAND_FILE).items()
+            if answered.answer == answer and _is_still(folder / key, answered.digest)
+        ]
+
+    def _folders(self) -> set[Path]:
+        """The folders whose files may bring something into this session."""
+        bench = self.bench
+        found = {item.folder for item in (*bench.settings.granted, *bench.settings.withheld)}
+        found |= {path.parent for path in project_files(bench.start)}
+        return found.union(project_directories(bench.start))
 
     async def answer(self, answer: str) -> str:
         """Trust or refuse all that waits; returns what came of it."""
@@ -179,11 +200,11 @@ class FolderTrust:
     async def forget(self) -> str:
         """Forget every answer about this folder; returns what came of it."""
         bench = self.bench
-        folders = {item.folder for item in (*bench.settings.granted, *bench.settings.withheld)}
-        folders |= {path.parent for path in project_files(bench.start)}
         try:
             count = sum(
-                bench.trust.forget(folder, kind) for folder in folders for kind in bench.trust.kinds(folder)
+                bench.trust.forget(folder, kind)
+                for folder in self._folders()
+                for kind in bench.trust.kinds(folder)
             )
         except StorageError as error:
             return f"The answers could not be forgotten, nothing was changed: {error}"
@@ -197,3 +218,11 @@ class FolderTrust:
         """What can be approved now."""
         bench = self.bench
         return waiting_items(bench.trust, bench.settings, bench.server_trust.waiting, bench.masker.mask)
+
+
+def _is_still(path: Path, digest: str) -> bool:
+    """Whether a file is as it was when the user answered."""
+    try:
+        return hashlib.sha256(read_plain(path, SIZE_LIMIT)).hexdigest() == digest
+    except OSError:
+        return False

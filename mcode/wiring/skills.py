@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.skills import SkillFacts, Skills
 from mcode.agent.turn_rules import TurnRules
-from mcode.config.trust import Item
+from mcode.config.trust import COMMAND_FILE, Item
 from mcode.errors import StorageError
 from mcode.events import Notice
 from mcode.tool import Choice, Question
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from mcode.session.store import OpenSession
     from mcode.tool import Workspace
     from mcode.wiring.workbench import Workbench
-
-COMMAND_FILE = "command-file"
-"""Kind of trust items: a repository's command file or skill that runs commands or allows tools."""
 
 _NOT_NOW, _APPROVE, _NEVER = "Not now", "Approve this file", "Never"
 _NO, _YES = "No, go on asking", "Yes, for this turn"

@@ -282,10 +282,44 @@ def test_p_10_6_a_line_over_the_limits_is_denied_where_nobody_would_be_asked(hou
     assert "more than 50 commands" in verdict.reason
 
 
-def test_a_redirection_is_asked_about_even_where_the_edit_would_run(house: House) -> None:
-    verdict = judged(house, "echo x > src/a", "allow Bash(echo *)", "allow Edit(**)", mode=Mode.ACCEPT_EDITS)
-    assert verdict.behavior is Behavior.ASK
-    assert "`>src/a` would write a file" in verdict.reason
+@pytest.mark.parametrize("redirect", [">/dev/null", "2>/dev/null", "&>/dev/null", "2>&1"])
+def test_p_08_four_redirections_write_no_file_and_change_nothing(house: House, redirect: str) -> None:
+    verdict = judged(house, f"ls {redirect}")
+    assert verdict.behavior is Behavior.ALLOW
+    assert verdict.run_as == f"ls {redirect}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo x > src/a",
+        "echo x >> src/a",
+        "echo x 2> src/a",
+        "echo x >| src/a",
+        "echo x <> src/a",
+        "echo x 2>/dev/null > src/a",
+        "echo x > /dev/nullx",
+        "echo x < src/a",
+    ],
+)
+def test_p_08_every_other_redirection_is_asked_about_even_where_the_edit_would_run(
+    house: House, line: str
+) -> None:
+    """Stricter than "checked like a write": what runs unasked is mcode's own rendering, which has no files in it."""
+    for rules in (("allow Bash(echo *)", "allow Edit(**)", "allow Read(**)"), ("allow Bash", "allow Edit")):
+        verdict = judged(house, line, *rules, mode=Mode.ACCEPT_EDITS)
+        assert verdict.behavior is Behavior.ASK
+        assert verdict.run_as is None or verdict.run_as == line
+    assert judged(house, line, f"allow Bash({line})", "allow Edit(**)").behavior is Behavior.ALLOW
+
+
+def test_p_08_a_redirection_is_judged_as_the_write_that_it_is(house: House) -> None:
+    assert "`>src/a` would write a file" in judged(house, "echo x > src/a", "allow Bash(echo *)").reason
+    assert judged(house, "echo x > src/a", "deny Edit(src/**)", "allow Bash").behavior is Behavior.DENY
+    assert judged(house, "cat < .env", "deny Read(.env)", "allow Bash").behavior is Behavior.DENY
+    protected = judged(house, "echo x > .git/config", mode=Mode.BYPASS)
+    assert protected.behavior is Behavior.ASK
+    assert "`.git` is protected" in protected.reason
 
 
 def test_an_ordinary_session_shows_no_needless_question(house: House) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import pytest
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
 from mcode.config.trust import Item, TrustStore
+from mcode.events import QuestionAsked
 from mcode.wiring.folder_trust import Folder
 from mcode.wiring.options import Options
 from tests.config.conftest import World, texts, world
@@ -20,6 +22,7 @@ from tests.forks import exit_code, in_child
 from tests.stage import Stage, stage, turns, use
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from mcode.commands.registry import CommandResult, Registry
@@ -300,6 +303,37 @@ async def test_trust_no_refuses_until_it_changes(tmp_path: Path) -> None:
         assert "Refused here, until they change: 1 item" in shown.text
     async with stage(tmp_path, turns("hi")) as later:
         assert "not trusted" not in "\n".join(str(event) for event in later.events), "no is not asked again"
+
+
+async def test_trust_lists_the_command_files_that_were_approved_or_refused(tmp_path: Path) -> None:
+    commands = tmp_path / "project" / ".claude" / "commands"
+    commands.mkdir(parents=True)
+    for name in ("good", "bad"):
+        (commands / f"{name}.md").write_text(f"---\nallowed-tools: Bash(make {name})\n---\nMake it {name}.\n")
+    async with stage(tmp_path, turns("made", "not made")) as opened:
+        opened.agent.desk.attach()
+        choices = iter(("Approve this file", "Never"))
+        opened.agent.events.subscribe(
+            lambda event: (
+                answer_question(opened, event, choices) if isinstance(event, QuestionAsked) else None
+            )
+        )
+        for name in ("good", "bad"):
+            await asyncio.wait_for(opened.agent.submit(f"/{name}", invokes=True), 30)
+        shown = await run(opened, "/trust")
+        (trusted,), (refused,) = shown.data["trusted"], shown.data["refused"]
+        assert (trusted["kind"], trusted["key"]) == ("command-file", ".claude/commands/good.md")
+        assert trusted["facts"]["allows in its turn"] == "Bash(make good)"
+        assert (refused["kind"], refused["key"]) == ("command-file", ".claude/commands/bad.md")
+        assert "command-file  .claude/commands/good.md" in shown.text
+        (commands / "good.md").write_text("---\nallowed-tools: Bash(*)\n---\nMake it worse.\n")
+        assert (await run(opened, "/trust")).data["trusted"] == [], "what was approved is gone"
+        assert "Forgotten: 2 answers" in (await run(opened, "/trust forget")).text
+
+
+def answer_question(opened: Stage, event: QuestionAsked, choices: Iterator[str]) -> None:
+    choice = next(choices)
+    asyncio.get_running_loop().call_soon(opened.agent.desk.answer, event.question_id, ((choice,),))
 
 
 async def test_a_folder_without_anything_to_trust_says_so(tmp_path: Path) -> None:
