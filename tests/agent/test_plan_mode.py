@@ -9,6 +9,7 @@ import pytest
 
 from mcode.call import Status
 from mcode.events import ModeChanged
+from mcode.ui.line.question import question_lines
 from mcode.ui.look import Look
 from mcode.ui.questionnaire import Questionnaire
 from mcode.wiring.options import Options
@@ -116,7 +117,7 @@ async def test_the_line_front_end_shows_the_whole_plan(tmp_path: Path, look: Loo
         asked = answer_question(here)
         here.agent.set_mode("plan")
         await here.say("make a")
-        lines = Questionnaire(asked[0]).lines(look, 80)
+        lines = question_lines(Questionnaire(asked[0]), look, 80)
     shown = "\n".join(lines)
     assert "2. Check it" in shown
     assert "1  Yes, and ask before each change" in shown
