@@ -226,7 +226,11 @@ def test_a_hostile_line_is_searched_in_bounded_time() -> None:
 
 
 def test_j_02_sixty_kills_at_random_moments_lose_no_acknowledged_record(path: Path) -> None:
-    """A process appends and acknowledges each record on a pipe; after each kill the next one goes on."""
+    """A process appends and acknowledges each record on a pipe; after each kill the next one goes on.
+
+    The moment counts from the first acknowledged record of each process, so that every one of them has proved
+    something, however busy the machine is.
+    """
     chance = random.Random(60)
     acknowledged = 0
 
@@ -247,16 +251,19 @@ def test_j_02_sixty_kills_at_random_moments_lose_no_acknowledged_record(path: Pa
 
         child = in_child(work)
         os.close(writer)
-        time.sleep(chance.uniform(0.0, 0.02))
-        kill(child)
-        with os.fdopen(reader, "rb") as pipe:
-            told = pipe.read()
-        acknowledged = max(acknowledged, int.from_bytes(told[-4:]))
-        reading = read_records(path) if path.exists() else read(b"", no_side_file)
-        found = [record.body["turn"] for record in reading.records]
+        with os.fdopen(reader, "rb", buffering=0) as pipe:
+            first = pipe.read(4)
+            time.sleep(chance.uniform(0.0, 0.002))
+            kill(child)
+            told = first + pipe.readall()
+        assert len(told) >= 4, "the process acknowledged a record before it was killed"
+        assert int.from_bytes(told[:4]) > acknowledged, "and went on behind all that had been acknowledged"
+        whole = len(told) // 4 * 4
+        acknowledged = int.from_bytes(told[whole - 4 : whole])
+        found = [record.body["turn"] for record in read_records(path).records]
         assert found == list(range(1, len(found) + 1))
         assert acknowledged <= len(found)
-    assert acknowledged > 20, "the processes lived long enough to prove something"
+    assert acknowledged >= 60
     kept, notices = reopened(path)
     assert len(kept) >= acknowledged
     assert notices == (), "one write a record: nothing was ever torn"
