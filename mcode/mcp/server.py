@@ -122,9 +122,9 @@ class Server:
         return self.catalogue is None or self.entry.always_load or self.cache.age(self.entry.hash) > STALE
 
     @property
-    def is_unknown(self) -> bool:
-        """Whether it may run and nothing is known of what it offers."""
-        return self.usable and self.catalogue is None
+    def holds_request(self) -> bool:
+        """Whether its tools belong into the first request, it may run, and nothing is known of what it offers."""
+        return self.entry.always_load and self.usable and self.catalogue is None
 
     def load(self) -> None:
         """Take what it offered the last time from the cache."""

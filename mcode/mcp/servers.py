@@ -96,9 +96,12 @@ class Servers:
         """Those that are to be connected without waiting for a call."""
         return [server for server in self._servers.values() if server.wants_connection and not server.queued]
 
-    def start(self) -> None:
-        """Begin to connect those that wait for it, a few at a time, in the background."""
-        waiting = self.waiting()
+    def start(self, *, held_only: bool = False) -> None:
+        """Begin to connect those that wait for it, a few at a time, in the background.
+
+        `held_only`: no others than those that the first request waits for.
+        """
+        waiting = [each for each in self.waiting() if each.holds_request or not held_only]
         if not waiting:
             return
         for server in waiting:
@@ -113,8 +116,8 @@ class Servers:
 
     async def hold(self, seconds: float) -> None:
         """Wait, so long at most, for servers whose tools belong into the first request and are not known yet."""
-        self.start()
-        held = [each for each in self._servers.values() if each.entry.always_load and each.is_unknown]
+        self.start(held_only=True)
+        held = [each for each in self._servers.values() if each.holds_request]
         await self._wait_for(lambda: all(each.status().state != "connecting" for each in held), seconds)
 
     async def _wait_for(self, condition: Callable[[], bool], seconds: float) -> None:

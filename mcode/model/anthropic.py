@@ -18,6 +18,7 @@ from mcode.model import failures
 from mcode.model.client import Failure, FailureClass, ModelFailure, ModelInfo
 from mcode.model.profiles import HeaderStyle
 from mcode.model.reading import count_field, is_object, objects_in, text_field
+from mcode.model.sending_hook import hook_for
 from mcode.model.sse import BrokenStreamError, EventDecoder
 
 if TYPE_CHECKING:
@@ -81,8 +82,10 @@ class AnthropicClient:
         *,
         source: str = "",
         environment: Mapping[str, str] | None = None,
+        on_sent: Callable[[], None] = lambda: None,
     ) -> None:
-        """`credential` is the only one that is ever sent; `source` names where it came from, for texts."""
+        """`credential` is the only one ever sent, from `source`; `on_sent` is told of each request that went out."""
+        self._on_sent = on_sent
         self._profile = profile
         self._credential = credential
         self._custom = _custom_headers(os.environ if environment is None else environment)
@@ -218,7 +221,10 @@ class AnthropicClient:
         # No proxy of the environment stands before this machine.
         local = ("http://", "https://", "all://") if self._profile.is_local else ()
         direct: dict[str, None] = dict.fromkeys(local)
-        http = anthropic.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, mounts=direct)
+        hooks = {"request": [hook_for(self._on_sent)]}
+        http = anthropic.DefaultAsyncHttpxClient(
+            timeout=timeout, follow_redirects=False, mounts=direct, event_hooks=hooks
+        )
         return anthropic.AsyncAnthropic(
             api_key=self._credential or PLACEHOLDER,
             base_url=self._profile.base_url,

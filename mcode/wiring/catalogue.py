@@ -23,7 +23,7 @@ from mcode.catalog.seen import Seen
 from mcode.catalog.servers import NoServers, ServerFacts
 from mcode.catalog.shelf import Shelf
 from mcode.catalog.tool_search import ToolSearch
-from mcode.events import Notice, RequestStarted
+from mcode.events import Notice
 from mcode.pipeline.standing import standing_permission
 from mcode.wiring.endpoint_memory import EndpointMemory
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from mcode.agent.conversation import Conversation
     from mcode.catalog.catalog import Catalog
     from mcode.catalog.placement import LoadingWay, ProgramsMode
-    from mcode.events import Event, EventBus
     from mcode.permissions.decide import Policy
+    from mcode.wiring.departure import Departure
     from mcode.wiring.workbench import Workbench
 
 APART = frozenset({TOOL_SEARCH, CALL_TOOL, RUN_CODE})
@@ -114,18 +114,9 @@ class SessionCatalogue:
         """Note for later sessions that this endpoint does not take references."""
         self._memory.keep("loading", "call")
 
-    def start(self, events: EventBus) -> None:
+    def start(self, departure: Departure) -> None:
         """Build the index in the background: where nobody sits at a terminal, after the first request went out."""
-        due = asyncio.Event()
-        if self._bench.interactive:
-            due.set()
-
-        def receive(event: Event) -> None:
-            if isinstance(event, RequestStarted):
-                due.set()
-
-        events.subscribe(receive)
-        self._warming = asyncio.create_task(self._warm(due))
+        self._warming = asyncio.create_task(self._warm(departure))
 
     def close(self) -> None:
         """End the search's thread."""
@@ -133,9 +124,11 @@ class SessionCatalogue:
             self._warming.cancel()
         self.shelf.finder.close()
 
-    async def _warm(self, due: asyncio.Event) -> None:
-        await due.wait()
+    async def _warm(self, departure: Departure) -> None:
+        if not self._bench.interactive:
+            await departure.request()
         await asyncio.sleep(WARM_AFTER)
+        await departure.clear()
         if self.shelf.placements.deferred():
             await self.shelf.finder.warm()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,8 @@ class Endpoint:
     looked_at: tuple[tuple[str, str], ...] = ()
     """Where a key was looked for in vain, and what was there; empty where one is there, or none is needed."""
     notices: tuple[str, ...] = ()
+    sent: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once a request has gone out; clients without a wire never set it."""
     unnamed: UnnamedModel | None = None
     """Chooses the model behind the first frame, where none is named; `model` is empty until then."""
 
@@ -125,11 +128,13 @@ async def choose_endpoint(
         extra_body=settings.own.extra_body,
     )
     credential = search.credential
+    sent = asyncio.Event()
     client = AnthropicClient(
         profile,
         credential.value if credential else None,
         source=credential.source if credential else "",
         environment=environment,
+        on_sent=sent.set,
     )
     cache = _ModelCache(places.state / "cache" / "models.json", profile.base_url)
     named = options.model or settings.model or own.get("ANTHROPIC_MODEL")
@@ -150,6 +155,7 @@ async def choose_endpoint(
         credential=credential.source if credential else "none",
         secrets=((credential.value,) if credential else ()) + header_secrets(own),
         notices=_problems(search),
+        sent=sent,
         unnamed=None if named else UnnamedModel(client, cache),
     )
     return endpoint if named or interactive else await _with_model(endpoint, settings)

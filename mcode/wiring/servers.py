@@ -6,12 +6,13 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcode.events import Notice, RequestStarted
+from mcode.events import Notice
 from mcode.mcp.resource_tools import ListMcpResources, ReadMcpResource
 from mcode.mcp.server import Surroundings
 from mcode.mcp.servers import Servers
 from mcode.pipeline.validate import shape_fault
 from mcode.tool import Tool
+from mcode.wiring.departure import Departure
 from mcode.wiring.remote_servers import RemoteServers
 from mcode.wiring.server_rules import ServerRules
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcode.catalog.catalog import Catalog
-    from mcode.events import Event, EventBus
+    from mcode.events import EventBus
     from mcode.jsontext import JsonObject
     from mcode.mcp.definitions import Definition
     from mcode.permissions.decide import Policy
@@ -68,14 +69,15 @@ class SessionServers:
     servers: Servers
     catalog: Catalog
     events: EventBus
+    departure: Departure
+    """Whoever costs much in the background waits for it."""
     interactive: bool
     rules: ServerRules
     output_limit: int = Tool.output_limit
     pipeline: Pipeline | None = None
     """Knows which calls the user has seen; set as soon as it is made."""
-    _begun: bool = False
-    """The first request went out."""
     _held: bool = False
+    _starting: asyncio.Task[None] | None = None
     _ends: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
 
     @classmethod
@@ -84,7 +86,8 @@ class SessionServers:
         asked = bench.environment.get(TOKENS_VARIABLE, "")
         limit = int(asked) * 4 if asked.isdecimal() else Tool.output_limit
         rules = ServerRules(bench.pool, policy)
-        session = cls(bench.pool, catalog, events, bench.interactive, rules, limit)
+        departure = Departure.of(events, bench.endpoint.sent)
+        session = cls(bench.pool, catalog, events, departure, bench.interactive, rules, limit)
         bench.pool.show = lambda text: events.emit(Notice(text))
         for status in bench.pool.statuses():
             if status.tools:
@@ -92,7 +95,7 @@ class SessionServers:
         if any(status.state != "disabled" for status in bench.pool.statuses()):
             catalog.add(ListMcpResources(bench.pool.extras))
             catalog.add(ReadMcpResource(bench.pool.extras))
-        session._ends.append(bench.pool.listen(session.refresh))
+        session._ends += [bench.pool.listen(session.refresh), departure.close]
         return session
 
     def refresh(self, name: str) -> None:
@@ -101,34 +104,34 @@ class SessionServers:
         self.rules.meet(name)
 
     def start(self) -> None:
-        """Have servers that nothing is known of connected soon, and at once those that are always loaded."""
+        """Have servers connected: at once those that the first request waits for, the others behind it."""
         waiting = self.servers.waiting()
-        if not waiting:
-            return
-        if any(server.entry.always_load for server in waiting):
-            self.servers.start()
-            return
-        loop = asyncio.get_running_loop()
-        if self.interactive:
-            self._ends.append(loop.call_later(AFTER_START, self.servers.start).cancel)
+        self.servers.start(held_only=True)
+        if any(not server.holds_request for server in waiting):
+            self._starting = asyncio.create_task(self._start_in_background())
 
-        def receive(event: Event) -> None:
-            if isinstance(event, RequestStarted) and not self._begun:
-                self._begun = True
-                self._ends.append(loop.call_later(AFTER_REQUEST, self.servers.start).cancel)
-
-        self._ends.append(self.events.subscribe(receive))
+    async def _start_in_background(self) -> None:
+        """Nothing of a server, nor of the library for them, may stand between the user and the first answer."""
+        sent = asyncio.create_task(self.departure.request())
+        try:
+            await asyncio.wait({sent}, timeout=AFTER_START if self.interactive else None)
+        finally:
+            sent.cancel()
+        await self.departure.clear()
+        await asyncio.sleep(AFTER_REQUEST)
+        self.servers.start()
 
     async def ready(self) -> None:
         """Hold the first request for servers that are always loaded and not yet known, a few seconds at most."""
         if self._held:
             return
         self._held = True
-        if any(status.always_load and status.state == "connecting" for status in self.servers.statuses()):
-            await self.servers.hold(HOLD)
+        await self.servers.hold(HOLD)
 
     async def close(self) -> None:
         """Leave the servers to the next session."""
+        if self._starting is not None:
+            self._starting.cancel()
         while self._ends:
             self._ends.pop()()
         await self.rules.close()

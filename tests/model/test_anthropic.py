@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,6 +62,22 @@ async def test_the_body_on_the_wire_is_the_body_that_was_built(clients: list[Ant
         assert server.requests[0].body == jsontext.dump(BODY).encode()
         assert server.requests[0].path == "/v1/messages"
         assert server.requests[0].headers["content-type"] == "application/json"
+
+
+async def test_it_says_when_the_request_is_out_which_is_before_the_answer_begins() -> None:
+    seen: list[str] = []
+    async with raw_server(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n", hold=True) as url:
+        profile = replace(choose_profile(url), first_event_limit=30.0)
+        client = AnthropicClient(profile, "key-of-the-test", on_sent=lambda: seen.append("sent"))
+        asking = asyncio.ensure_future(events_of(client))
+        async with asyncio.timeout(20):
+            while not seen:
+                await asyncio.sleep(0.01)
+        assert seen == ["sent"]
+        assert not asking.done()
+        asking.cancel()
+        await asyncio.wait({asking})
+        await client.close()
 
 
 async def test_events_are_plain_objects_pings_among_them(clients: list[AnthropicClient]) -> None:
