@@ -88,8 +88,10 @@ def parse(arguments: list[str]) -> Options:
         print=given.print,
         plain=given.plain or os.environ.get("MCODE_PLAIN") == "1",
         no_decoration=given.no_decoration,
-        demo=given.demo or given.tour,
+        demo=bool(given.demo or given.tour or given.demo_latency or given.demo_fail_every),
         tour=given.tour,
+        demo_latency=given.demo_latency,
+        demo_fail_every=given.demo_fail_every,
         output_format=given.output_format,
         input_format=given.input_format,
         partial_messages=given.include_partial_messages,
@@ -137,6 +139,16 @@ def _parser() -> argparse.ArgumentParser:
     add("--no-decoration", action="store_true", help="plain lines with a word in front, for screen readers")
     add("--demo", action="store_true", help="the offline guide: a script, no model, nothing is sent")
     add("--tour", action="store_true", help="the guide's demo plays by itself, also with -p")
+    add(
+        "--demo-latency",
+        type=float,
+        default=0.0,
+        metavar="MS",
+        help="each call of the demo's server takes so long",
+    )
+    add(
+        "--demo-fail-every", type=int, default=0, metavar="N", help="each Nth call of the demo's server fails"
+    )
     add(
         "--reset-terminal",
         action="store_true",

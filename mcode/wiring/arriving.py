@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcode.commands.standard import standard_registry
 from mcode.logs import open_log
 from mcode.ui.arrival import AnswerNeededError, Arrival
-from mcode.wiring.demo import make_known, with_demo
+from mcode.wiring.demo import make_known, show_ledger, with_demo
 from mcode.wiring.opening import open_session, which_session
 from mcode.wiring.workbench import prepare
 
@@ -58,6 +58,8 @@ async def arrive(
     if agent is None:
         _show_conversation(bench, opening, read)
         return None
+    if options.demo:
+        show_ledger(agent)
     pruning = asyncio.create_task(bench.prune())
     stack.callback(pruning.cancel)
     return Arrival(
@@ -86,6 +88,6 @@ def _show_conversation(bench: Workbench, opening: Opening, read: Callable[[Seque
 def _remarks(bench: Workbench) -> tuple[str, ...]:
     if not bench.endpoint.guide:
         return ()
-    from mcode.model.guide import WELCOME
+    from mcode.model.guide import WELCOME, WELCOME_TO_DEMO
 
-    return (WELCOME,)
+    return (WELCOME_TO_DEMO if bench.options.demo else WELCOME,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from dataclasses import replace
@@ -9,8 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mcode
+from mcode.events import Notice, TurnFinished, TurnStarted
 
 if TYPE_CHECKING:
+    from mcode.agent.agent import Agent
+    from mcode.events import Event
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
 
@@ -27,7 +31,7 @@ def with_demo(options: Options) -> Options:
         return options
     entry = {
         "command": sys.executable,
-        "args": ["-m", "mcode.demo"],
+        "args": ["-m", "mcode.demo", *_switches(options)],
         "env": {"PYTHONPATH": str(Path(mcode.__file__).parent.parent)},
     }
     return replace(
@@ -36,6 +40,34 @@ def with_demo(options: Options) -> Options:
         allowed=(*options.allowed, *(f"mcp__{SERVER}__{verb}_*" for verb in READING)),
         prompt=options.prompt or (TOUR[0] if options.tour else None),
     )
+
+
+def _switches(options: Options) -> list[str]:
+    """What the demo's server is told: how slow to be, and how often to fail."""
+    given = {"--latency": options.demo_latency, "--fail-every": options.demo_fail_every}
+    return [word for name, value in given.items() if value > 0 for word in (name, str(value))]
+
+
+def show_ledger(agent: Agent) -> None:
+    """Let the session's own account stand at the end, when the demo has been played."""
+    played: set[int] = set()
+    loop = asyncio.get_running_loop()
+
+    def receive(event: Event) -> None:
+        if isinstance(event, TurnStarted) and event.text.strip().lower() == TOUR[0]:
+            played.add(event.turn)
+        elif isinstance(event, TurnFinished) and event.turn in played and event.reason == "end":
+            loop.call_soon(_tell_ledger, agent)
+
+    agent.events.subscribe(receive)
+
+
+def _tell_ledger(agent: Agent) -> None:
+    from mcode.commands.ledger_reading import ledger_of
+    from mcode.commands.ledger_tables import savings_text, totals_text
+
+    ledger = ledger_of(agent)
+    agent.events.emit(Notice(f"The ledger of this session: {totals_text(ledger)}\n\n{savings_text(ledger)}"))
 
 
 def make_known(bench: Workbench) -> None:

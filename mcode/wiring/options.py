@@ -18,6 +18,10 @@ class Options:
     demo: bool = False
     tour: bool = False
     """The demo plays by itself."""
+    demo_latency: float = 0.0
+    """Milliseconds that each call of the demo's server takes."""
+    demo_fail_every: int = 0
+    """Each call of this number fails in the demo's server; 0 for none."""
     output_format: str = "text"
     """`text`, `json` or `stream-json`."""
     input_format: str = "text"

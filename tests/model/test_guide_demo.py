@@ -9,10 +9,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from mcode.call import Status
+from mcode.commands.ledger_reading import ledger_of
+from mcode.commands.ledger_tables import savings_text
 from mcode.demo.office import over_budget, people, spent_on_travel
 from mcode.demo.tables import TOOLS, Office
+from mcode.events import Notice
 from mcode.model.guide import guide_script
-from mcode.wiring.demo import make_known, with_demo
+from mcode.wiring.demo import make_known, show_ledger, with_demo
 from mcode.wiring.options import Options
 from tests.children import no_process_left
 from tests.stage import stage
@@ -36,8 +39,10 @@ async def play(directory: Path, *words: str, choice: str = "once") -> tuple[list
                 if not known:
                     continue
                 here.answer(choice)
+                show_ledger(here.agent)
                 turns = [await asyncio.wait_for(here.agent.submit(each), 60) for each in words]
                 finished = [turn.text for turn in turns]
+                await asyncio.sleep(0)  # the ledger is told behind the turn
                 flagged = [each for each in here.outcomes if each.call.tool.endswith("flag_for_review")]
                 assert all(each.call.parent for each in flagged)
     return finished, here
@@ -61,12 +66,18 @@ async def test_the_demo_plays_in_one_turn_and_its_figures_are_those_of_the_run(t
     rows = [line for line in text.splitlines() if line.startswith("| by ")]
     direct, program = (int(row.split("|")[3].replace(",", "")) for row in rows)
     assert program < 0.15 * direct
+    (told,) = (each.text for each in here.of(Notice) if "ledger" in each.text)
+    ledger = ledger_of(here.agent)
+    assert savings_text(ledger) in told
+    assert ledger["savings"]["deferral"]["net"] > 0
+    assert ledger["savings"]["round_trips_saved"] > 0
 
 
 async def test_a_no_to_the_call_that_changes_something_ends_nothing(tmp_path: Path) -> None:
     (text,), here = await play(tmp_path, "audit by program", choice="deny")
     assert "nothing was changed" in text
     assert "By one program" in text
+    assert not [each for each in here.of(Notice) if "ledger" in each.text]
     assert len(here.client.requests) <= 5
 
 

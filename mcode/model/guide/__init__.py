@@ -16,11 +16,11 @@ from mcode.model.guide.history import STEPS, is_first_answer, step_reached
 from mcode.model.guide.intents import find_intent, summary
 from mcode.model.guide.reading import was_denied
 from mcode.model.guide.tour import TITLES, take_step
-from mcode.model.guide.words import WELCOME
+from mcode.model.guide.words import WELCOME, WELCOME_TO_DEMO
 from mcode.model.script import Reply, RequestView, Script, reply
 from mcode.model.scripted import ScriptedClient
 
-__all__ = ["MODEL", "WELCOME", "guide_client", "guide_script"]
+__all__ = ["MODEL", "WELCOME", "WELCOME_TO_DEMO", "guide_client", "guide_script"]
 
 MODEL = "offline-guide"
 """The model's name, for display."""

@@ -8,6 +8,12 @@ WELCOME = (
 )
 """One line for front ends to show before the first message."""
 
+WELCOME_TO_DEMO = (
+    "An offline guide answers here: a fixed script, not a model, with real tools. Say `play the demo` to see tool "
+    "search and programs at work and what they save, or hello to be shown around."
+)
+"""The same where the demo's server is there."""
+
 INTRODUCTION = (
     "Hello, and welcome. I am mcode's built-in guide: **a fixed script, not a language model**. I recognise a "
     "handful of phrases and nothing more, and I send nothing over the network. What you see me do is real, though: "
