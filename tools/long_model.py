@@ -104,7 +104,7 @@ class LongModel:
             return [{"type": "text", "text": f"It is {known.get(question[1], 'not known to me')}."}]
         if self._made % PER_TURN == 0 and "text" not in last[-1]:
             return [{"type": "text", "text": f"{self._made} steps are done."}]
-        words = {"type": "text", "text": f"Step {self._made}. {_FILLER * (2 + self._made % 5)}"}
+        words = {"type": "text", "text": f"Step {self._made}. {_FILLER * (4 + self._made % 6)}"}
         return [words, *(self._use() for _ in range(3))]
 
     def _look_for_facts(self, known: dict[str, str]) -> None:
@@ -126,6 +126,8 @@ class LongModel:
         if at % 60 == 59:
             step = {"content": f"step {at}", "status": "in_progress", "activeForm": f"At step {at}"}
             name, arguments = "TodoWrite", {"todos": [step]}
+        elif at % 60 == 29:  # long enough to be killed in the middle
+            name, arguments = "Bash", {"command": f"sleep 0.2; echo step {at}"}
         return {"type": "tool_use", "id": f"toolu_{os.getpid()}_{at}", "name": name, "input": arguments}
 
 

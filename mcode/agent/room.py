@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcode.agent.compaction import (
@@ -20,12 +20,13 @@ from mcode.agent.compaction import (
 )
 from mcode.errors import EndpointError
 from mcode.events import Compacted, Notice
+from mcode.model.usage import count_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from mcode.agent.compaction import Plan, Result
+    from mcode.agent.compaction import Plan
     from mcode.agent.conversation import Conversation
     from mcode.agent.meter import Meter
     from mcode.agent.replies import ModelCaller
@@ -49,6 +50,21 @@ ADVICE = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What making room would free now, in tokens, the cheapest step first."""
+
+    used: int
+    """Tokens of the next request."""
+    limit: int
+    """From here on room is made."""
+    results: int
+    """Old results that would go to files first."""
+    by_results: int
+    by_summary: int
+    """What a summary of all that is old would free, the summary itself taken off."""
+
+
 @dataclass(slots=True)
 class RoomMaker:
     """Makes room in one session's window."""
@@ -65,6 +81,8 @@ class RoomMaker:
     """Reads the instruction files again."""
     more: Callable[[], Sequence[str]]
     """What else must be known after a summary: the todo list, loaded tools, background jobs."""
+    made: list[Compacted] = field(default_factory=list["Compacted"], init=False)
+    """What was done in this run, without the summaries' texts."""
     _refused: bool = field(default=False, init=False)
     """True once making room came to nothing in this turn; it is not tried at every request."""
     _overflows: int = field(default=0, init=False)
@@ -95,11 +113,19 @@ class RoomMaker:
         model = self.caller.model()
         return self.meter.expect(self.builder.preview(model), self.conversation.history.messages)
 
-    def droppable(self) -> tuple[Result, ...]:
-        """Old results that could go to files now."""
+    def outlook(self) -> Outlook:
+        """The steps that there are, and what each would free."""
         messages = self.conversation.history.messages
         kept = recent_messages(messages, round(RECENT * self.meter.window))
-        return old_results(messages, kept, self._needed())
+        results = old_results(messages, kept, self._needed())
+        old = sum(count_message(message).total for message in messages[: len(messages) - self._fitting()])
+        return Outlook(
+            used=self.size(),
+            limit=self.limit,
+            results=len(results),
+            by_results=self.meter.corrected(sum(result.tokens for result in results)),
+            by_summary=max(0, self.meter.corrected(old) - self._summary_tokens),
+        )
 
     def _needed(self) -> frozenset[str]:
         """Calls whose results hold definitions of loaded tools."""
@@ -170,6 +196,7 @@ class RoomMaker:
             summary = await self._summarise(hint)
         self.builder.begin_again("compaction")
         made = Compacted(trigger, before, self.size(), 0 if summary else len(plan.drop), summary)
+        self.made.append(replace(made, summary="yes" if summary else ""))
         self.events.emit(made)
         self.events.emit(Notice(_told(made)))
         await self.hooks.other("PostCompact", {"trigger": trigger, "compact_summary": summary}, trigger)

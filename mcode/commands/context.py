@@ -15,6 +15,7 @@ from mcode.errors import UsageError
 from mcode.run_code.audit_read import read_audits
 
 if TYPE_CHECKING:
+    from mcode.agent.room import RoomMaker
     from mcode.commands.host import CommandContext
     from mcode.events import Ledger
 
@@ -56,9 +57,51 @@ async def _context(context: CommandContext, arguments: Arguments) -> CommandResu
             f"{tokens(kept_out // BYTES_A_TOKEN)} tokens, estimated); {plural(len(programs), 'program')} made "
             f"{plural(sum(len(program.calls) for program in programs), 'call')}"
         )
-    whole = await asyncio.to_thread(ledger_of, context.agent)
-    text += "".join(f"\n\n{part}" for part in (savings_text(whole), _MORE) if part)
-    return CommandResult(text, {**_as_object(ledger), "programs": saved, "session": whole})
+    whole, room = await asyncio.to_thread(ledger_of, context.agent), context.agent.room
+    text += "".join(f"\n\n{part}" for part in (_room_text(room), savings_text(whole), _MORE) if part)
+    data = {**_as_object(ledger), "programs": saved, "room": _room_object(room), "session": whole}
+    return CommandResult(text, data)
+
+
+def _room_text(room: RoomMaker) -> str:
+    """The steps that make room in the window, the cheapest first, each with what it frees now and has freed."""
+    outlook, done = room.outlook(), _freed(room)
+    rows = [
+        (
+            f"first {plural(outlook.results, 'old result')} to files",
+            tokens(outlook.by_results),
+            f"done {plural(done['results'][0], 'time')}, freed {tokens(done['results'][1])}",
+        ),
+        (
+            "then a summary in place of what is old (/compact)",
+            tokens(outlook.by_summary),
+            f"done {plural(done['summaries'][0], 'time')}, freed {tokens(done['summaries'][1])}",
+        ),
+    ]
+    head = f"Room is made before a request of more than {tokens(outlook.limit)} tokens; what a step would free now"
+    return f"{head}\n{table(rows, right=frozenset({1}))}"
+
+
+def _freed(room: RoomMaker) -> dict[str, tuple[int, int]]:
+    """How often each step was taken in this run, and the tokens that it freed."""
+    steps = {"results": [each for each in room.made if not each.summary]}
+    steps["summaries"] = [each for each in room.made if each.summary]
+    return {
+        name: (len(made), sum(max(0, each.before - each.after) for each in made))
+        for name, made in steps.items()
+    }
+
+
+def _room_object(room: RoomMaker) -> dict[str, object]:
+    outlook = room.outlook()
+    return {
+        "used": outlook.used,
+        "limit": outlook.limit,
+        "old_results": outlook.results,
+        "by_results": outlook.by_results,
+        "by_summary": outlook.by_summary,
+        "done": _freed(room),
+    }
 
 
 def _text(ledger: Ledger) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mcode.events import Compacted, Notice
+from mcode.events import ApprovalRequested, Compacted, Notice
 from mcode.model.script import ErrorReply, Reply, Script, Turn
 from mcode.model.usage import count_request
 from tests.commands.typing import typed
@@ -176,3 +176,70 @@ async def test_an_empty_conversation_has_nothing_to_summarise(tmp_path: Path) ->
         result = await typed(session, "/compact")
         assert result.failed
         assert session.client.requests == []
+
+
+async def test_context_shows_the_steps_that_make_room_with_what_each_frees(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    async with stage(tmp_path, reader(24), settings=SMALL, new_prefixes=30) as session:
+        await session.say("read it often")
+        shown = await typed(session, "/context")
+        room = shown.data["room"]
+        assert room["limit"] < WINDOW
+        assert room["old_results"] > 0
+        assert 0 < room["by_results"] < room["used"]
+        assert 0 < room["by_summary"] < room["used"]
+        assert f"first {room['old_results']} old results to files" in shown.text
+        assert "then a summary in place of what is old (/compact)" in shown.text
+        times, freed = room["done"]["results"]
+        assert times == len(session.of(Compacted)) > 0
+        assert freed == sum(made.before - made.after for made in session.of(Compacted))
+        await typed(session, "/compact")
+        after = (await typed(session, "/context")).data["room"]
+        assert after["done"]["summaries"][0] == 1
+        assert after["used"] < room["used"] - room["by_summary"] * 0.8
+
+
+async def test_pins_grants_loaded_tools_and_the_list_of_steps_survive_a_compaction(tmp_path: Path) -> None:
+    todos = [{"content": "mend the parser", "status": "pending", "activeForm": "Mending"}]
+    script = turns(
+        use("tool_search", "s1", queries=["select:WebFetch"]),
+        use("TodoWrite", "t1", todos=todos),
+        use("Bash", "b1", command="touch one"),
+        "Ready.",
+        SUMMARY,
+        use("Bash", "b2", command="touch one"),
+        "Done.",
+    )
+    settings = {"mcode": {"placement": {"NotebookEdit": "resident"}}}
+    async with stage(tmp_path, script, settings=settings, new_prefixes=2) as session:
+        session.answer("session")
+        await session.say("begin")
+        asked = len(session.of(ApprovalRequested))
+        await typed(session, "/compact")
+        await session.say("go on")
+        body = session.client.requests[-1]
+        assert len(session.of(ApprovalRequested)) == asked == 1
+        assert "WebFetch" in session.agent.builder.shelf.seen.loaded
+        assert "NotebookEdit" in [tool["name"] for tool in body["tools"]]
+        first = str(body["messages"][0])
+        assert "[pending] mend the parser" in first
+        assert "WebFetch" in first
+
+
+async def test_s_10_a_request_that_no_step_makes_small_enough_is_not_sent(tmp_path: Path) -> None:
+    settings = {"mcode": {"window": 2_000, "maxTokens": 500}}
+    script = Script((Turn(lambda _: text_reply(SUMMARY), limit=9),), None, "small")
+    async with stage(tmp_path, script, settings=settings, new_prefixes=5) as session:
+        finished = await session.say("hello")
+        assert finished.reason == "error"
+        assert "the window holds 2000" in finished.text
+        assert "/rewind goes back" in finished.text
+        assert all(not body.get("tools") for body in session.client.requests), (
+            "summaries alone were asked for"
+        )
+        session.agent.meter.window = 100_000
+        assert (await session.say("hello again")).reason == "end"
+        assert [record["body"]["text"] for record in session.journal if record["type"] == "user"] == [
+            "hello",
+            "hello again",
+        ]
