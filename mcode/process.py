@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from mcode.files import replace_file
 from mcode.process_environment import MODEL_KEYS, child_environment, find_program, without_model_keys
+from mcode.process_leash import Leash
 from mcode.process_output import Captured, OutputRecorder, Shown
 from mcode.process_start import start_program
 from mcode.process_tree import MARK, Family, adopt_orphans, end_all_children, kill_all_children
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MODEL_KEYS",
     "Captured",
+    "Leash",
     "ProcessResult",
     "ProcessSpec",
     "Shown",
@@ -111,7 +113,9 @@ class ProcessResult:
     """Both streams merged, where `shown_limit` asked for it."""
 
 
-async def run_process(spec: ProcessSpec, on_output: Callable[[bytes], None] | None = None) -> ProcessResult:
+async def run_process(
+    spec: ProcessSpec, on_output: Callable[[bytes], None] | None = None, leash: Leash | None = None
+) -> ProcessResult:
     """Run a program to its end; `on_output` gets each chunk of either stream as it arrives.
 
     Cancelling the awaiting task ends the process tree first; the CancelledError that is raised then has the
@@ -119,6 +123,8 @@ async def run_process(spec: ProcessSpec, on_output: Callable[[bytes], None] | No
     where the system cannot express an argument or a variable (a NUL in it).
     """
     run = _Run(spec, on_output)
+    leash = leash or Leash()
+    leash.hold(run.release)
     try:
         run.start()
         try:
@@ -128,19 +134,19 @@ async def run_process(spec: ProcessSpec, on_output: Callable[[bytes], None] | No
             await run.end()
             so_far = run.result(interrupted=True)
             cancelled.args = (so_far,)
-            await _mask_file(spec, so_far)
+            await _mask_file(spec, so_far, leash)
             raise
         result = run.result(timed_out=timed_out)
-        await _mask_file(spec, result)
+        await _mask_file(spec, result, leash)
         return result
     finally:
         run.close()
 
 
-async def _mask_file(spec: ProcessSpec, result: ProcessResult) -> None:
-    """Search the kept output for secrets, in a thread; nobody has read it yet."""
+async def _mask_file(spec: ProcessSpec, result: ProcessResult, leash: Leash) -> None:
+    """Search the kept output for secrets, in a thread, unless others read along."""
     file = result.shown.file
-    if spec.mask is not None and file is not None and not spec.spill_always:
+    if spec.mask is not None and file is not None and not (spec.spill_always or leash.let_go):
         await asyncio.to_thread(mask_file, file, spec.mask)
 
 
@@ -186,6 +192,7 @@ class _Run:
         self._open_files: set[int] = set()
         """Every descriptor of ours that is open."""
         self._stdin = memoryview(spec.stdin)
+        self._limit: asyncio.Timeout | None = None
         self._began = time.monotonic()
 
     def start(self) -> None:
@@ -223,13 +230,20 @@ class _Run:
     async def wait(self) -> bool:
         """Wait for the process to end; True where its time was over first and it was ended."""
         try:
-            async with asyncio.timeout(self._spec.timeout):
+            async with asyncio.timeout(self._spec.timeout) as self._limit:
                 await self._ended.wait()
         except TimeoutError:
             if cancelled := await self.end():
                 raise cancelled from None
             return True
         return False
+
+    def release(self) -> None:
+        """See `Leash`."""
+        if self._limit is not None and not self._limit.expired():
+            self._limit.reschedule(None)
+        self._recorder.begin_file()
+        self._family.guard()
 
     async def read_rest(self) -> None:
         """Read until nobody can write any more, but not longer than a moment after the process's end."""

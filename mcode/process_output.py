@@ -123,7 +123,8 @@ class SpillFile:
 
     def begin(self) -> None:
         """Make the file now, for those who want to read along."""
-        self._open()
+        if self._descriptor is None and not self.problem:
+            self._open()
 
     def feed(self, chunk: bytes) -> None:
         if self.problem or not chunk:
@@ -197,6 +198,11 @@ class OutputRecorder:
         self._spill = SpillFile(spill, shown_limit) if spill is not None and shown_limit else None
         self._filters = (SecretFilter(secrets), SecretFilter(secrets))
         if self._spill is not None and spill_always:
+            self._spill.begin()
+
+    def begin_file(self) -> None:
+        """Have everything in the file from now on, for those who want to read along."""
+        if self._spill is not None:
             self._spill.begin()
 
     @property

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from mcode.builtins.bash_report import report, report_aside, report_job, room_for_output
+from mcode.builtins.bash_report import report, report_aside, report_job, report_moved, room_for_output
 from mcode.builtins.description import read_description
+from mcode.builtins.jobs import Job
 from mcode.builtins.refusal import RefusalError, failed
 from mcode.call import FailureKind, Origin
 from mcode.process import ProcessResult, ProcessSpec, find_program, run_process
@@ -147,7 +148,7 @@ class Bash(Tool):
         if self._jobs is not None and _in_background(arguments):
             return await self._start_job(self._jobs, arguments, spec, services, notes)
         try:
-            result = await run_process(spec, _Progress(services.progress))
+            result = await self._wait_for(arguments["command"], spec, services)
         except asyncio.CancelledError as cancelled:
             match cancelled.args:
                 case (ProcessResult() as so_far,):
@@ -157,6 +158,8 @@ class Bash(Tool):
             raise
         except (OSError, ValueError) as error:
             return _failure(_explain(error, spec))
+        if isinstance(result, Job):
+            return await asyncio.to_thread(report_moved, result, JOB_TEXT, notes)
         notes += _follow(result.extra, workspace)
         if (
             result.exit_code != 0
@@ -166,11 +169,18 @@ class Bash(Tool):
             notes += (note,)
         return await report_aside(result, seconds, self.output_limit, notes)
 
+    async def _wait_for(self, command: str, spec: ProcessSpec, services: ToolServices) -> ProcessResult | Job:
+        """Run the command to its end, or until the user moves it to the background. For programs it simply waits."""
+        progress = _Progress(services.progress)
+        if self._jobs is None or _is_inner(services.call):
+            return await run_process(spec, progress)
+        return await self._jobs.run(command, spec, progress)
+
     def _refuse_job(self, arguments: JsonObject, call: Call) -> str:
         """Why nothing can run in the background for this call; nothing where it can."""
         if not _in_background(arguments):
             return ""
-        if call.origin is Origin.PROGRAM or call.parent is not None:
+        if _is_inner(call):
             return (
                 "run_in_background is not for programs: a program simply waits for a long command, and its own "
                 "time stands still meanwhile. Leave it out, or start the job outside the program."
@@ -230,6 +240,11 @@ class _Progress:
         if lines[-1].strip():
             self._shown = now
             self._show(lines[-1])
+
+
+def _is_inner(call: Call) -> bool:
+    """True for a call of a program or a sub-agent."""
+    return call.origin is Origin.PROGRAM or call.parent is not None
 
 
 def _in_background(arguments: JsonObject) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import signal
 from typing import TYPE_CHECKING
 
+from mcode.builtins.job_output import new_output
 from mcode.call import FailureKind
 from mcode.text import Kind, clean
 from mcode.tool import ToolResult
@@ -61,15 +62,7 @@ async def report_aside(
 
 def report_job(job: Job, limit: int, notes: tuple[str, ...] = ()) -> ToolResult:
     """Put the start of a background job into words; of one that has ended already, also how and its output."""
-    data: JsonObject = {
-        "stdout": "",
-        "stderr": "",
-        "exit_code": None,
-        "timed_out": False,
-        "interrupted": False,
-        "isImage": False,
-        "backgroundTaskId": job.id,
-    }
+    data = _data_of_job(job)
     if job.running:
         text = (
             f"Started as background job {job.id}; its output goes to {job.file}. TaskOutput (task_id {job.id}) "
@@ -88,6 +81,32 @@ def report_job(job: Job, limit: int, notes: tuple[str, ...] = ()) -> ToolResult:
     return ToolResult(
         text, data=data, summary=f"background job {job.id}: {job.state}", notes=(*notes, *job.notes)
     )
+
+
+def report_moved(job: Job, limit: int, notes: tuple[str, ...] = ()) -> ToolResult:
+    """Put into words that the user has moved a running command to the background. Reads its file."""
+    output, more = new_output(job, limit)
+    data = _data_of_job(job)
+    how = "goes on" if job.running else f"has ended meanwhile ({job.state})"
+    text = (
+        f"The user moved this command to the background after {job.seconds:.0f} s. It {how} as background job "
+        f"{job.id}; its output goes to {job.file}. TaskOutput (task_id {job.id}) shows it and can wait for the end, "
+        "TaskStop ends it. When it has ended you are told with the user's next message. "
+        f"Its output so far:\n{output or '(none)'}"
+    )
+    return ToolResult(text, data=data, summary=f"background job {job.id}", notes=(*notes, *more))
+
+
+def _data_of_job(job: Job) -> JsonObject:
+    return {
+        "stdout": "",
+        "stderr": "",
+        "exit_code": None,
+        "timed_out": False,
+        "interrupted": False,
+        "isImage": False,
+        "backgroundTaskId": job.id,
+    }
 
 
 def room_for_output(limit: int) -> int:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from mcode.builtins.description import read_description
-from mcode.builtins.jobs import Job, Jobs, one_line, read_new
+from mcode.builtins.job_output import new_output
+from mcode.builtins.jobs import Job, Jobs, one_line
 from mcode.builtins.refusal import RefusalError, failed
-from mcode.process_lines import LineShaper, without_broken_start
-from mcode.text import Kind, clean
 from mcode.tool import Effect, Placement, Preview, Tool, ToolResult
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ DEFAULT_WAIT = 30_000
 """Milliseconds."""
 LONGEST_WAIT = 600_000
 """Milliseconds."""
-SHOWN_BYTES = 24_000
-"""Bytes of new output that one look shows."""
 
 
 class JobTool(Tool):
@@ -129,15 +126,3 @@ async def _look(jobs: Jobs, job: Job) -> ToolResult:
         summary=f"{job.id}: {job.state}",
         notes=(*notes, *job.notes),
     )
-
-
-def new_output(job: Job, most: int = SHOWN_BYTES) -> tuple[str, tuple[str, ...]]:
-    """What a job has written since the last look, safe for the model, and what is left out."""
-    try:
-        data, skipped = read_new(job, most)
-    except OSError as error:
-        return "", (f"The output file {job.file} cannot be read: {error.strerror}.",)
-    shaper = LineShaper()
-    shown = shaper.feed(without_broken_start(data)) + shaper.finish()
-    text = clean(shown.decode("utf-8", "replace"), Kind.MODEL).strip("\n")
-    return text, (f"{skipped:,} earlier bytes are not shown; they are in {job.file}.",) if skipped else ()

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from mcode.builtins.refusal import RefusalError
 from mcode.errors import StorageError
-from mcode.process import ProcessResult, run_process
+from mcode.process import Leash, ProcessResult, run_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from mcode.jsontext import JsonObject
@@ -88,6 +88,18 @@ class Job:
         return tuple(notes)
 
 
+@dataclass(slots=True)
+class _Foreground:
+    """A command that somebody waits for, and that can be moved to the background."""
+
+    command: str
+    file: Path
+    leash: Leash
+    running: asyncio.Task[ProcessResult]
+    moved: asyncio.Future[Job]
+    began: float = field(default_factory=time.monotonic)
+
+
 class Jobs:
     """The background jobs of one session. Used from the loop's thread."""
 
@@ -106,6 +118,7 @@ class Jobs:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._earlier, self._count = _untold(earlier)
         self._is_closing = False
+        self._foreground: list[_Foreground] = []
 
     def __iter__(self) -> Iterator[Job]:
         return iter(tuple(self._jobs.values()))
@@ -130,17 +143,54 @@ class Jobs:
             )
         if spec.spill is None:
             raise ValueError("a background job needs a file for its output")
-        self._count += 1
-        job = Job(f"b{self._count}", command, spec.spill)
-        self._jobs[job.id] = job
-        self._keep(job, "running")
-        job.task = asyncio.create_task(self._run(job, spec))
+        job = self._begin(command, spec.spill, run_process(spec))
         try:
-            await asyncio.wait({job.task}, timeout=FIRST_LOOK)
+            await self.wait(job, FIRST_LOOK)
         except asyncio.CancelledError:
             await self.stop(job)
             raise
         return job
+
+    async def run(
+        self, command: str, spec: ProcessSpec, on_output: Callable[[bytes], None]
+    ) -> ProcessResult | Job:
+        """Run a command and wait for its end, or until it is moved to the background: then it is a job.
+
+        Raises and is cancelled as `run_process`.
+        """
+        if spec.spill is None:
+            raise ValueError("a command that may become a background job needs a file for its output")
+        leash = Leash()
+        running = asyncio.create_task(_to_the_end(spec, on_output, leash))
+        moved: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
+        here = _Foreground(command, spec.spill, leash, running, moved)
+        self._foreground.append(here)
+        try:
+            await asyncio.wait({running, moved}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            if moved.done():
+                raise  # it goes on as a job
+            await _end(running)
+            raise asyncio.CancelledError(running.result()) from None
+        finally:
+            self._foreground.remove(here)
+        return moved.result() if moved.done() else running.result()
+
+    @property
+    def movable(self) -> int:
+        """How many commands are waited for, and could be moved to the background."""
+        return sum(not each.running.done() and not each.moved.done() for each in self._foreground)
+
+    def move(self) -> tuple[Job, ...]:
+        """Move every command that is waited for to the background, as far as the limit allows; the new jobs."""
+        jobs: list[Job] = []
+        for each in self._foreground:
+            if not each.running.done() and not each.moved.done() and len(self.running) < RUNNING_LIMIT:
+                each.leash.release()
+                job = self._begin(each.command, each.file, each.running, each.began)
+                each.moved.set_result(job)
+                jobs.append(job)
+        return tuple(jobs)
 
     async def stop(self, job: Job) -> None:
         """End a job and everything that came from it; returns when that is done."""
@@ -178,9 +228,20 @@ class Jobs:
         await asyncio.gather(*(self.stop(job) for job in running))
         return running
 
-    async def _run(self, job: Job, spec: ProcessSpec) -> None:
+    def _begin(
+        self, command: str, file: Path, running: Awaitable[ProcessResult], began: float | None = None
+    ) -> Job:
+        self._count += 1
+        job = Job(f"b{self._count}", command, file)
+        job.began = job.began if began is None else began
+        self._jobs[job.id] = job
+        self._keep(job, "running")
+        job.task = asyncio.create_task(self._run(job, running))
+        return job
+
+    async def _run(self, job: Job, running: Awaitable[ProcessResult]) -> None:
         try:
-            job.result = await run_process(spec)
+            job.result = await running
         except asyncio.CancelledError as cancelled:
             match cancelled.args:
                 case (ProcessResult() as so_far,):
@@ -208,6 +269,28 @@ class Jobs:
         if self._record is not None:
             with contextlib.suppress(StorageError):  # the next record that matters says so
                 self._record(body)
+
+
+async def _to_the_end(spec: ProcessSpec, on_output: Callable[[bytes], None], leash: Leash) -> ProcessResult:
+    """The result of a command, also of one that was ended by cancelling."""
+    try:
+        return await run_process(spec, on_output, leash)
+    except asyncio.CancelledError as cancelled:
+        match cancelled.args:
+            case (ProcessResult() as so_far,):
+                return so_far
+            case _:
+                raise
+
+
+async def _end(running: asyncio.Task[ProcessResult]) -> None:
+    """Cancel a run and wait for its end; being cancelled again meanwhile hurries it."""
+    running.cancel()
+    while not running.done():
+        try:
+            await asyncio.wait({running})
+        except asyncio.CancelledError:
+            running.cancel()
 
 
 def announcement(job: Job) -> str:
@@ -241,18 +324,3 @@ def _untold(records: Iterable[JsonObject]) -> tuple[Sequence[tuple[str, str]], i
         command = one_line(str(body.get("command", "")))
         texts.append((job_id, f"Background job {job_id} (`{command}`) of the earlier run {how}.{where}"))
     return texts, highest
-
-
-def read_new(job: Job, most: int) -> tuple[bytes, int]:
-    """What a job has written since it was last read: its end, `most` bytes, and how many before that are left out.
-
-    Raises OSError where the file cannot be read.
-    """
-    size = job.file.stat().st_size
-    start = max(job.read_to, size - most)
-    with job.file.open("rb") as file:
-        file.seek(start)
-        data = file.read(size - start)
-    skipped = start - job.read_to
-    job.read_to = start + len(data)
-    return data, skipped
