@@ -121,6 +121,6 @@ def test_an_endpoint_that_cannot_be_asked_for_its_models_leaves_the_session_open
         terminal.wait_for_row(PROMPT)
         terminal.wait_for("No model is named, and")
         terminal.say("/status")
-        terminal.wait_for("Name one with --model")
+        terminal.wait_for("waiting for you")
         terminal.say("/quit")
         assert terminal.wait_for_end() == 0
