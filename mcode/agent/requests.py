@@ -10,8 +10,8 @@ from mcode.agent.conversation import Prefix
 from mcode.agent.mode_notes import EXIT, PLAN, mode_note
 from mcode.agent.pictures import images_in, over_limit
 from mcode.agent.reach import unreachable
-from mcode.agent.rendering import Rendering, declared
 from mcode.agent.repairs import repaired
+from mcode.agent.request_body import NO_IMAGES, Bodies, without_refused
 from mcode.catalog.directory import changes, servers_now
 from mcode.catalog.found import loaded_by_user
 from mcode.catalog.placement import TOOL_SEARCH
@@ -34,9 +34,6 @@ logger = logging.getLogger(__name__)
 
 LOADING = "loading"
 """Subject of a refusal of `defer_loading` and `tool_reference`."""
-
-NO_IMAGES = "images"
-"""Subject of a refusal of all images; that of one image alone is `image`."""
 
 
 class RequestBuilder:
@@ -64,20 +61,15 @@ class RequestBuilder:
         self._system = system
         self._extra = extra
         self._on_refused_loading = on_refused_loading
-        self._sent = 0
         self._deferred: tuple[tuple[Tool, ...] | None, tuple[Tool, ...]] = (None, ())
-        self._rendering = Rendering()
-        self._pictures = pictures
+        self.made = Bodies(pictures, extra)
+        """Makes the bodies of this conversation."""
         self.left_out = ""
         """What the last repair has left out, in words."""
         self.most_tokens = most_tokens
         """Tokens that an answer may have at the very most, where one had to be cut."""
         self.max_tokens = max_tokens
         """Tokens that an answer may have."""
-        self.prefix: Prefix = Prefix("", "", ())
-        """The prefix of the last request, with the definitions that loading has added behind it."""
-        self.messages: tuple[JsonObject, ...] = ()
-        """The messages of the last request, as they were sent, but for the bytes of images."""
         self.bodies: tuple[JsonObject, ...] = ()
         """The last two bodies, the newer one last; they share what they have in common with the conversation."""
         if conversation.prefix is not None:
@@ -87,6 +79,16 @@ class RequestBuilder:
     def shelf(self) -> Shelf:
         """The session's tools, with where each sits and which are loaded."""
         return self._shelf
+
+    @property
+    def prefix(self) -> Prefix:
+        """The prefix of the last request, with the definitions that loading has added behind it."""
+        return self.made.prefix
+
+    @property
+    def messages(self) -> tuple[JsonObject, ...]:
+        """The messages of the last request, as they were sent, but for the bytes of images."""
+        return self.made.messages
 
     def next(self, model: str, max_tokens: int | None = None) -> JsonObject:
         """The body of the next request; begins a prefix where none stands or the model has changed."""
@@ -148,7 +150,7 @@ class RequestBuilder:
             extra=self._extra,
             stable=0,
         )
-        return self._repaired(build_request(state))
+        return without_refused(build_request(state), self._conversation)
 
     def load_for_user(self, tool: Tool) -> None:
         """Show a deferred tool to the model with the next request, as the user wishes."""
@@ -157,7 +159,11 @@ class RequestBuilder:
     def preview(self, model: str) -> Prefix:
         """The prefix as the next request would have it; nothing is frozen by looking."""
         prefix = self._conversation.prefix
-        return self._with_loaded(prefix) if prefix is not None else self._fresh(model, "start")
+        return (
+            self.made.with_loaded(self._conversation, prefix)
+            if prefix is not None
+            else self._fresh(model, "start")
+        )
 
     def definitions(self) -> tuple[JsonObject, ...]:
         """Definitions of the tools that the model sees from the start, sorted by name."""
@@ -183,7 +189,7 @@ class RequestBuilder:
         )
 
     def _begin(self, prefix: Prefix) -> Prefix:
-        self._sent = 0
+        self.made.begin()
         body: JsonObject = {
             "model": prefix.model,
             "system": prefix.system,
@@ -208,31 +214,12 @@ class RequestBuilder:
         self.shelf.placements.freeze((str(tool["name"]) for tool in prefix.tools), prefix.program_only)
 
     def _body(self, prefix: Prefix, max_tokens: int) -> JsonObject:
-        history = self._conversation.history.messages
-        rendered = self._rendering.messages(history, self._conversation.loads, prefix.way)
-        self.messages = rendered if self.takes_images else self._pictures.noted(rendered)
-        self.prefix = self._with_loaded(prefix)
-        state = RequestState(
-            model=prefix.model,
-            system=prefix.system,
-            tools=self.prefix.tools,
-            messages=self._pictures.encoded(self.messages),
-            max_tokens=max_tokens,
-            extra=self._extra,
-            stable=min(self._sent, len(self.messages)),
-        )
-        self._sent = len(self.messages)
-        return self._repaired(build_request(state))
-
-    def _repaired(self, body: JsonObject) -> JsonObject:
-        for subject in self._conversation.repairs:
-            body = repaired(body, subject) or body
-        return body
+        return self.made.next(self._conversation, prefix, max_tokens)
 
     @property
     def takes_images(self) -> bool:
         """False where the endpoint takes none: it is known to, or has said so."""
-        return self._pictures.accepted and NO_IMAGES not in self._conversation.repairs
+        return self.made.takes_images(self._conversation)
 
     def _with_fitting_images(self, prefix: Prefix) -> Prefix:
         """Leave out what is too much of images, which begins a new prefix."""
@@ -258,19 +245,6 @@ class RequestBuilder:
             self._conversation.append("images_dropped", body)
         prefix = self._conversation.prefix or self.prefix
         return self._body(self._begin(replace(prefix, reason="image")), max_tokens)
-
-    def _with_loaded(self, prefix: Prefix) -> Prefix:
-        """The prefix with what loading adds to the tools; the same object as long as that is the same."""
-        known = {str(tool["name"]) for tool in prefix.tools}
-        added = [
-            each
-            for each in declared(self._conversation.loads, self.messages, prefix.way)
-            if each["name"] not in known
-        ]
-        if not added:
-            return prefix
-        whole = replace(prefix, tools=(*prefix.tools, *added))
-        return self.prefix if self.prefix == whole else whole
 
     def _tell_of_servers(self, prefix: Prefix) -> None:
         """Append what has changed of the servers since the model was told last; what was sent stays as it is."""
