@@ -13,8 +13,20 @@ from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from typing import Protocol
 
-    from tests.e2e.binary import Machine
+    class Runs(Protocol):
+        """Where and how mcode is run: a machine, or a shell on it."""
+
+        @property
+        def project(self) -> Path: ...
+
+        @property
+        def environment(self) -> Mapping[str, str]: ...
+
+        def command(self, *arguments: str) -> list[str]: ...
+
 
 PATIENCE = 60.0
 """Seconds that a busy machine may take for anything."""
@@ -33,7 +45,7 @@ class BinaryTerminal:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: Runs,
         *arguments: str,
         columns: int = 100,
         rows: int = 40,
@@ -91,11 +103,15 @@ class BinaryTerminal:
 
     def wait_for(self, text: str, *, count: int = 1) -> None:
         """Wait until the text stands on the terminal so often, scrollback included."""
-        self._until(lambda: str(self).count(text) >= count, f"{text!r} x {count}")
+        self.until(lambda: str(self).count(text) >= count, f"{text!r} x {count}")
 
     def wait_for_row(self, beginning: str) -> None:
         """Wait until a row of the screen begins so."""
-        self._until(lambda: any(row.startswith(beginning) for row in self.screen()), f"a row {beginning!r}")
+        self.until(lambda: any(row.startswith(beginning) for row in self.screen()), f"a row {beginning!r}")
+
+    def wait_for_bytes(self, wanted: bytes, since: int) -> None:
+        """Wait until the program has written these bytes behind its first `since` ones."""
+        self.until(lambda: wanted in self.written[since:], repr(wanted))
 
     def wait_for_end(self) -> int | None:
         """Wait until the program has ended; returns its exit code."""
@@ -123,7 +139,8 @@ class BinaryTerminal:
             text.append(cell.data, Style(color=color, bold=cell.bold, dim=None, reverse=cell.reverse))
         return text
 
-    def _until(self, met: Callable[[], bool], what: str) -> None:
+    def until(self, met: Callable[[], bool], what: str) -> None:
+        """Read until something is true."""
         end = time.monotonic() + PATIENCE
         while not met():
             alive = self.pump(0.05)

@@ -63,7 +63,7 @@ class ScreenTerminal(BinaryTerminal):
 
     def wait_for_row_with(self, text: str) -> None:
         """Wait until a row of the screen holds the text."""
-        self._until(lambda: any(text in row for row in self.screen()), f"a row with {text!r}")
+        self.until(lambda: any(text in row for row in self.screen()), f"a row with {text!r}")
 
     def quit(self) -> int | None:
         """Leave by the command; returns the exit code."""
