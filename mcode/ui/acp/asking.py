@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
+from mcode.config.trust import MCP_SERVER
 from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
 from mcode.text import Kind, clean
 from mcode.tool import Preview
 from mcode.ui.acp.updates import described
 
 if TYPE_CHECKING:
-    from mcode.commands.host import QuestionDesk
+    from mcode.call import Call
+    from mcode.commands.host import QuestionDesk, TrustControl
     from mcode.events import Event
     from mcode.jsontext import JsonObject
+    from mcode.tool import Question
+
+LATER, NEVER, TRUST = "later", "never", "trust"
+"""Answers about a folder; the last two are those of TrustControl."""
 
 KINDS = {"once": "allow_once", "batch": "allow_once", "deny": "reject_once", "stop": "reject_always"}
 """What the protocol calls our choices; any other allows more than once."""
@@ -74,16 +80,52 @@ class Questions:
         self._desk.decide(event.approval_id, chosen or "deny")
 
     async def _answer(self, event: QuestionAsked) -> None:
-        """One question with choices is asked; for anything else the protocol has no form, and it is declined."""
-        (question, *more) = event.questions
-        if more or question.several or not question.choices:
-            self._desk.answer(event.question_id, None)
-            return
+        """Each question in a request of its own; for words of the user's the protocol has no form: declined."""
+        answers: list[tuple[str, ...]] = []
+        for question in event.questions:
+            chosen = await self._choose(event.call, question) if question.choices else None
+            if chosen is None:
+                self._desk.answer(event.question_id, None)
+                return
+            answers.append((chosen,))
+        self._desk.answer(event.question_id, tuple(answers))
+
+    async def _choose(self, call: Call, question: Question) -> str | None:
+        """The label of one choice; None where the user turned away."""
         options: list[JsonObject] = [
-            {"optionId": str(at), "name": clean(choice.label, Kind.LINE), "kind": "allow_once"}
+            {
+                "optionId": str(at),
+                "name": clean(f"{choice.label}: {choice.description}".rstrip(": "), Kind.LINE),
+                "kind": "reject_once" if choice.label.startswith("No") else "allow_once",
+            }
             for at, choice in enumerate(question.choices)
         ]
-        call = described(event.call, Preview(question.text))
-        chosen = await self._asker.request_permission(call, options)
-        answers = ((question.choices[int(chosen)].label,),) if chosen is not None else None
-        self._desk.answer(event.question_id, answers)
+        first = question.text.strip().splitlines()[0].lstrip("# ") if question.text.strip() else ""
+        shown = described(call, Preview(question.header or first, question.text))
+        chosen = await self._asker.request_permission(shown, options)
+        return question.choices[int(chosen)].label if chosen is not None else None
+
+
+async def trusts_folder(control: TrustControl, asker: Asker) -> bool:
+    """Ask whether what the folder's files would grant shall count; True where it does from now on.
+
+    Servers that wait are asked about in the session, like in every front end.
+    """
+    if all(item.kind == MCP_SERVER for item in control.waiting()):
+        return False
+    options: list[JsonObject] = [
+        {"optionId": LATER, "name": "Not now", "kind": "reject_once"},
+        {"optionId": NEVER, "name": "Never, until it changes", "kind": "reject_always"},
+        {"optionId": TRUST, "name": "Trust this folder", "kind": "allow_always"},
+    ]
+    page = {"type": "content", "content": {"type": "text", "text": clean(control.page(), Kind.DECISION)}}
+    call: JsonObject = {
+        "toolCallId": "mcode_trust",
+        "title": "Trust what the files of this folder bring?",
+        "kind": "other",
+        "content": [page],
+    }
+    chosen = await asker.request_permission(call, options)
+    if chosen in (TRUST, NEVER):
+        await control.answer(chosen)
+    return chosen == TRUST

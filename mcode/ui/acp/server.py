@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcode import __version__
@@ -54,13 +55,14 @@ class _Server:
         self._schema: Any = acp.schema
         self._editor: Any = None
         self._sessions: dict[str, EditorSession] = {}
+        self._editors: dict[str, _Editor] = {}
 
     def on_connect(self, conn: Any) -> None:
         self._editor = conn
 
     async def initialize(self, protocol_version: int, **_: Any) -> Any:
         version = min(protocol_version, self._acp.PROTOCOL_VERSION)
-        capabilities = {"loadSession": True, "promptCapabilities": {"embeddedContext": True, "image": False}}
+        capabilities = {"loadSession": True, "promptCapabilities": {"embeddedContext": True, "image": True}}
         return self._schema.InitializeResponse.model_validate(
             {
                 "protocolVersion": version,
@@ -75,21 +77,25 @@ class _Server:
 
     async def new_session(self, cwd: str, **_: Any) -> Any:
         identifier, session = await self._open(cwd, "startup", None)
+        self._editors[identifier].known_soon()
         return self._schema.NewSessionResponse.model_validate(
             {"sessionId": identifier, "modes": session.modes}
         )
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> Any:
-        session = (await self._open(cwd, "resume", session_id))[1]
+        identifier, session = await self._open(cwd, "resume", session_id)
+        self._editors[identifier].known.set()
         await session.replay()
         return self._schema.LoadSessionResponse.model_validate({"modes": session.modes})
 
     async def resume_session(self, session_id: str, cwd: str, **_: Any) -> Any:
-        session = (await self._open(cwd, "resume", session_id))[1]
+        identifier, session = await self._open(cwd, "resume", session_id)
+        self._editors[identifier].known.set()
         return self._schema.ResumeSessionResponse.model_validate({"modes": session.modes})
 
     async def fork_session(self, session_id: str, cwd: str, **_: Any) -> Any:
         identifier, session = await self._open(cwd, "fork", session_id)
+        self._editors[identifier].known_soon()
         return self._schema.ForkSessionResponse.model_validate(
             {"sessionId": identifier, "modes": session.modes}
         )
@@ -121,7 +127,10 @@ class _Server:
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> Any:
         blocks = [block.model_dump(by_alias=True, mode="json") for block in prompt]
         try:
-            reason = await self._session(session_id).prompt(blocks)
+            session = self._session(session_id)
+            if await session.trusts_folder():
+                session = await self._begin_anew(session_id, session)
+            reason = await session.prompt(blocks)
         except McodeError as error:
             raise self._refusal(str(error)) from error
         return self._schema.PromptResponse.model_validate({"stopReason": reason})
@@ -133,6 +142,7 @@ class _Server:
 
     async def close_session(self, session_id: str, **_: Any) -> None:
         session = self._sessions.pop(session_id, None)
+        self._editors.pop(session_id, None)
         if session is not None:
             await session.close()
 
@@ -160,11 +170,21 @@ class _Server:
         except McodeError as error:
             raise self._refusal(str(error)) from error
         identifier = context.agent.session.id
-        asker = _Editor(self._editor, identifier, self._schema)
+        asker = self._editors.get(identifier) or _Editor(self._editor, identifier, self._schema, cwd)
+        self._editors[identifier] = asker
         session = EditorSession(context, asker, asker.update)
         self._sessions[identifier] = session
         await session.start(source)
         return identifier, session
+
+    async def _begin_anew(self, identifier: str, session: EditorSession) -> EditorSession:
+        """Open a session again in which something has been trusted that counts from the beginning of one."""
+        mode = session.mode
+        await session.close()
+        opened = (await self._open(self._editors[identifier].folder, "resume", identifier))[1]
+        if opened.mode != mode:
+            opened.set_mode(mode)
+        return opened
 
     def _session(self, identifier: str) -> EditorSession:
         session = self._sessions.get(identifier)
@@ -180,18 +200,28 @@ class _Server:
 class _Editor:
     """The other side, for one session."""
 
-    def __init__(self, connection: Any, session: str, schema: Any) -> None:
+    def __init__(self, connection: Any, session: str, schema: Any, folder: str) -> None:
         self._connection = connection
         self._session = session
         self._schema = schema
+        self.folder = folder
+        """The session's directory, as the editor named it."""
+        self.known = asyncio.Event()
+        """Set once the editor knows the session's id: nothing is said of it before."""
+
+    def known_soon(self) -> None:
+        """The id stands in the answer that goes out now: what is said of it follows behind."""
+        asyncio.get_running_loop().call_soon(self.known.set)
 
     async def update(self, update: JsonObject) -> None:
+        await self.known.wait()
         notification = self._schema.SessionNotification.model_validate(
             {"sessionId": self._session, "update": update}
         )
         await self._connection.session_update(session_id=self._session, update=notification.update)
 
     async def request_permission(self, call: JsonObject, options: list[JsonObject]) -> str | None:
+        await self.known.wait()
         answer = await self._connection.request_permission(
             session_id=self._session,
             tool_call=self._schema.ToolCallUpdate.model_validate(call),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 from mcode.commands.registry import BoundCommands
-from mcode.ui.acp.asking import Questions
+from mcode.errors import UsageError
+from mcode.ui.acp.asking import Questions, trusts_folder
 from mcode.ui.acp.updates import Updates
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ class EditorSession:
     ) -> None:
         """`send` sends one update to the editor."""
         self._context = context
+        self._asker = asker
+        self._asked_for_trust = False
         self._commands = BoundCommands(context.registry, context)
         self._updates = Updates()
         self._outgoing: asyncio.Queue[JsonObject | asyncio.Event] = asyncio.Queue()
@@ -66,9 +70,17 @@ class EditorSession:
                 self._outgoing.put_nowait(update)
         await self.flush()
 
+    async def trusts_folder(self) -> bool:
+        """Before the first prompt: ask about what the folder's files would grant; True where that counts now."""
+        control = self._context.around.trust
+        if control is None or self._asked_for_trust:
+            return False
+        self._asked_for_trust = True
+        return await trusts_folder(control, self._asker)
+
     async def prompt(self, blocks: Sequence[JsonObject]) -> str:
         """Run a prompt to its end; returns why it ended, in the protocol's words."""
-        text = text_of(blocks)
+        text = text_of([await self._with_label(block) for block in blocks])
         if self._commands.knows(text):
             result = await self._commands.run(text)
             self._say(result.text if result.action is None else "That is for a session in the terminal.")
@@ -83,6 +95,11 @@ class EditorSession:
     def cancel(self) -> None:
         """Interrupt the present turn."""
         self._context.agent.interrupt()
+
+    @property
+    def mode(self) -> str:
+        """The permission mode."""
+        return self._context.agent.mode
 
     def set_mode(self, mode: str) -> None:
         """Change the permission mode; raises UsageError."""
@@ -100,6 +117,14 @@ class EditorSession:
         self._unsubscribe()
         await self._context.agent.close("other")
         self._sender.cancel()
+
+    async def _with_label(self, block: JsonObject) -> JsonObject:
+        """An image becomes the label of a pasted one; any other block stays. Raises UsageError, StorageError."""
+        if block.get("type") != "image":
+            return block
+        data = await asyncio.to_thread(_decoded, str(block.get("data", "")))
+        label, _ = await asyncio.to_thread(self._context.agent.pasted.keep, data)
+        return {"type": "text", "text": f" {label} "}
 
     def _say(self, text: str) -> None:
         content = {"type": "text", "text": text}
@@ -119,6 +144,13 @@ class EditorSession:
                 await send(item)
 
 
+def _decoded(data: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except ValueError:
+        raise UsageError("The image was not taken: it is no base64. Nothing was sent.") from None
+
+
 def text_of(blocks: Sequence[JsonObject]) -> str:
     """A prompt's blocks as one message; a file that is linked is mentioned, one that is embedded stands in it."""
     parts: list[str] = []
@@ -133,7 +165,7 @@ def text_of(blocks: Sequence[JsonObject]) -> str:
                 name, text = _path(str(resource.get("uri", ""))), str(resource.get("text", ""))
                 parts.append(f'\n<file path="{name}">\n{text}\n</file>\n')
             case _:
-                parts.append(f"[{block.get('type')} left out: mcode takes text and files here]")
+                parts.append(f"[{block.get('type')} left out: mcode takes text, images and files here]")
     return "".join(parts).strip()
 
 

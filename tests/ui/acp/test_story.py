@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import importlib
+import json
+import struct
 import sys
+import zlib
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mcode.model.script import parse_script
+from mcode.ui.acp.server import _Editor  # pyright: ignore[reportPrivateUsage] -- its order is what is tested
 from tests.e2e.binary import Machine, endpoint
 from tests.e2e.story import EDIT, FIXED, LAST_WORD, READ, turn
 from tests.stage import use
@@ -25,6 +30,21 @@ if TYPE_CHECKING:
 acp: Any = importlib.import_module("acp")
 
 PATIENCE = 90.0
+
+PROGRAM = "return (await tools.Glob({pattern: '*.py'})).value.length"
+
+PICTURE = base64.b64encode(
+    b"\x89PNG\r\n\x1a\n"
+    + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in (
+            (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)),
+            (b"IDAT", zlib.compress(b"\0\xff\0\0")),
+            (b"IEND", b""),
+        )
+    )
+).decode()
+"""One red point, as a PNG."""
 
 
 class Editor:
@@ -91,6 +111,7 @@ async def test_the_story_runs_with_one_approval_and_one_denial(tmp_path: Path) -
     turns = [
         turn("I would rather write it anew.", use("Write", file_path="new.py", content="print(1)\n")),
         turn("As you wish.", READ),
+        turn("A program counts the files.", use("run_code", "toolu_p", code=PROGRAM)),
         turn(EDIT),
         {"reply": LAST_WORD},
     ]
@@ -109,20 +130,24 @@ async def test_the_story_runs_with_one_approval_and_one_denial(tmp_path: Path) -
                 for each in editor.of("tool_call_update")
                 if "status" in each
             }
-            assert sorted(ended.values()) == ["completed", "completed", "failed"]
+            assert sorted(ended.values()) == ["completed"] * 4 + ["failed"], str(editor.updates)
+            nested = [each for each in editor.of("tool_call") if "_meta" in each]
+            assert [each["_meta"]["mcode"]["parent"] for each in nested] == ["toolu_p"]
+            assert nested[0]["title"].startswith("Glob")
+            assert nested[0]["toolCallId"] in ended
             (_, edit) = editor.asked
             differences = [part for part in edit[0]["content"] if part["type"] == "diff"]
             assert differences[0]["path"].endswith("averages.py")
             assert {option["kind"] for option in edit[1]} >= {"allow_once", "allow_always", "reject_once"}
 
 
-async def test_a_prompt_is_cancelled_and_the_session_goes_on(tmp_path: Path) -> None:
+async def test_a_prompt_is_cancelled_and_the_session_goes_on_also_where_it_is_loaded_again(
+    tmp_path: Path,
+) -> None:
     machine = Machine.fresh(tmp_path)
-    script = parse_script(
-        {"turns": [turn("Waiting.", use("Bash", command="sleep 60")), {"reply": "Still here."}]}, "cancelled"
-    )
+    turns = [turn("Waiting.", use("Bash", command="sleep 60")), {"reply": "Still here."}, {"reply": "Again."}]
     editor = Editor("allow_once")
-    with running_server(script) as server:
+    with running_server(parse_script({"turns": turns}, "cancelled")) as server:
         async with connected(machine, server, editor) as connection:
             session = await begun(connection, machine.project)
             running = asyncio.ensure_future(
@@ -136,29 +161,24 @@ async def test_a_prompt_is_cancelled_and_the_session_goes_on(tmp_path: Path) -> 
             again = await connection.prompt(session_id=session, prompt=[acp.text_block("are you there?")])
             assert again.stop_reason == "end_turn"
             assert "Still here." in editor.said
-
-
-async def test_a_session_is_listed_loaded_again_and_shown(tmp_path: Path) -> None:
-    machine = Machine.fresh(tmp_path)
-    script = parse_script({"turns": [{"reply": "Noted."}] * 3}, "noted")
-    with running_server(script) as server:
-        async with connected(machine, server, Editor()) as connection:
-            session = await begun(connection, machine.project)
-            await connection.prompt(session_id=session, prompt=[acp.text_block("remember this")])
         editor = Editor()
         async with connected(machine, server, editor) as connection:
             await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
+            listed = await connection.list_sessions(cwd=str(machine.project))
+            assert [(each.session_id, each.title) for each in listed.sessions] == [(session, "wait a while")]
             await connection.load_session(cwd=str(machine.project), session_id=session, mcp_servers=[])
-            (shown,) = editor.of("user_message_chunk")
-            assert shown["content"]["text"] == "remember this"
-            assert "Noted." in editor.said
+            shown = [each["content"]["text"] for each in editor.of("user_message_chunk")]
+            assert shown == ["wait a while", "are you there?"]
+            assert "Still here." in editor.said
+            (call,) = editor.of("tool_call")
+            assert call["title"] == "Bash sleep 60"
             await connection.prompt(session_id=session, prompt=[acp.text_block("go on")])
-            assert "remember this" in str(server.bodies[-1]["messages"])
+            assert "are you there?" in str(server.bodies[-1]["messages"])
 
 
-async def test_modes_commands_and_linked_files_work(tmp_path: Path) -> None:
+async def test_modes_commands_linked_files_and_images_work(tmp_path: Path) -> None:
     machine = Machine.fresh(tmp_path)
-    with running_server(parse_script({"turns": [{"reply": "Read."}]}, "read")) as server:
+    with running_server(parse_script({"turns": [{"reply": "Read."}, {"reply": "Red."}]}, "read")) as server:
         editor = Editor()
         async with connected(machine, server, editor) as connection:
             session = await begun(connection, machine.project)
@@ -171,16 +191,65 @@ async def test_modes_commands_and_linked_files_work(tmp_path: Path) -> None:
             assert "def mean" in str(server.bodies[0]["messages"])
             (commands,) = editor.of("available_commands_update")
             assert "tools" in [command["name"] for command in commands["availableCommands"]]
+            shown = [acp.text_block("what colour is this?"), acp.image_block(PICTURE, "image/png")]
+            await connection.prompt(session_id=session, prompt=shown)
+            kinds = [block["type"] for block in server.bodies[1]["messages"][-1]["content"]]
+            assert "image" in kinds
+            broken = [acp.image_block("bm8gaW1hZ2U=", "image/png")]
+            with pytest.raises(acp.RequestError):
+                await connection.prompt(session_id=session, prompt=broken)
 
 
-async def test_what_cannot_be_done_is_refused_in_words(tmp_path: Path) -> None:
+async def test_an_untrusted_folder_is_asked_about_before_the_first_prompt_and_counts_from_then_on(
+    tmp_path: Path,
+) -> None:
     machine = Machine.fresh(tmp_path)
-    async with connected(machine, None, Editor(), "--demo") as connection:
-        await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
-        for request in (
-            connection.new_session(cwd=str(tmp_path / "nowhere"), mcp_servers=[]),
-            connection.prompt(session_id="none", prompt=[acp.text_block("hello")]),
-        ):
-            with pytest.raises(acp.RequestError) as refused:
-                await request
-            assert "Nothing was" in str(refused.value.data)
+    settings = machine.project / ".mcode" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"permissions": {"allow": ["Bash(touch made)"]}}))
+    command = use("Bash", command="touch made")
+    script = parse_script(
+        {"turns": [turn(command), {"reply": "No."}, turn(command), {"reply": "Yes."}]}, "trust"
+    )
+    editor = Editor("reject_once", "reject_once", "allow_always")
+    with running_server(script) as server:
+        async with connected(machine, server, editor) as connection:
+            session = await begun(connection, machine.project)
+            await connection.prompt(session_id=session, prompt=[acp.text_block("make it")])
+            (page, options), (approval, _) = editor.asked
+            assert "Bash(touch made)" in page["content"][0]["content"]["text"]
+            assert [option["kind"] for option in options] == ["reject_once", "reject_always", "allow_always"]
+            assert approval["title"] == "Bash touch made"
+            assert not (machine.project / "made").exists()
+            again = (await connection.new_session(cwd=str(machine.project), mcp_servers=[])).session_id
+            await connection.set_session_mode(session_id=again, mode_id="acceptEdits")
+            await connection.prompt(session_id=again, prompt=[acp.text_block("make it")])
+            assert len(editor.asked) == 3, "the rule of the trusted folder counts, so nothing is asked"
+            assert (machine.project / "made").exists()
+            result = await connection.prompt(session_id=again, prompt=[acp.text_block("/mode")])
+            assert result.stop_reason == "end_turn"
+            assert "acceptEdits" in editor.said
+            for request in (
+                connection.new_session(cwd=str(tmp_path / "nowhere"), mcp_servers=[]),
+                connection.prompt(session_id="none", prompt=[acp.text_block("hello")]),
+            ):
+                with pytest.raises(acp.RequestError) as refused:
+                    await request
+                assert "Nothing was" in str(refused.value.data)
+
+
+async def test_nothing_is_said_of_a_session_before_the_editor_knows_its_id() -> None:
+    sent: list[str] = []
+
+    class Connection:
+        async def session_update(self, **_: Any) -> None:
+            sent.append("update")
+
+    asker = _Editor(Connection(), "s", acp.schema, "/")
+    update = {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}
+    sending = asyncio.ensure_future(asker.update(update))
+    await asyncio.sleep(0)
+    asker.known_soon()
+    sent.append("answer")
+    await sending
+    assert sent == ["answer", "update"]
