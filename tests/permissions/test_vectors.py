@@ -143,6 +143,65 @@ def test_vector_40_a_call_inside_a_program_is_judged_as_any_other(house: House) 
         assert policy.decide(call, TOOLS["Bash"], access).behavior is Behavior.ALLOW
 
 
+@dataclass(frozen=True)
+class Stricter:
+    """Where mcode asks though the rules as others read them would let a call run."""
+
+    vector: str
+    """The vector that it stands beside, or the section of the rules."""
+    requirement: str
+    """The requirement that is stricter, by its number."""
+    rules: tuple[str, ...]
+    call: str
+    mode: Mode = Mode.DEFAULT
+
+    def __str__(self) -> str:
+        return f"{self.vector}: {self.requirement}"
+
+
+STRICTER = (
+    Stricter("1", "P-10.4, no wildcard covers an expansion", TEST, "Bash(npm test $HOME)"),
+    Stricter("1", "P-10.4, nor a here-document", TEST, "Bash(npm test <<< x)"),
+    Stricter("4", "P-10.4, even where it covers the whole line", ("allow Bash(*)",), "Bash(ls $HOME)"),
+    Stricter("11", "P-10.4, eight variables and no others", TEST, "Bash(NODE_OPTIONS=x npm test)"),
+    Stricter("13", "P-10.5, a wrapper never reaches the built-in table", (), "Bash(timeout 5 ls)"),
+    Stricter("17", "P-11, listed options only", (), "Bash(grep -R x .)"),
+    Stricter("17", "P-12, an output file is none", (), "Bash(git log --output=x)"),
+    Stricter("17", "F-05, reading outside", (), "Bash(cat /etc/hostname)"),
+    Stricter(
+        "18",
+        "P-08, a redirection even where its target may be edited",
+        ("allow Edit(**)",),
+        "Bash(ls > out.txt)",
+    ),
+    Stricter("26", "K-04, files of secrets without any rule", (), "Read(/w/.env)"),
+    Stricter("26", "K-04, by a command as well", (), "Bash(cat .env)"),
+    Stricter(
+        "31", "F-03, also where nothing else asks", ("allow Edit(**)",), "Edit(/w/.git/config)", Mode.BYPASS
+    ),
+    Stricter("31", "F-03, also names that mcode adds", ("allow Edit(**)",), "Edit(/w/.mcode/x)", Mode.BYPASS),
+)
+
+
+@pytest.mark.parametrize("case", STRICTER, ids=str)
+def test_where_the_requirement_is_stricter_it_stands(house: House, case: Stricter) -> None:
+    (house.start / ".env").write_text("A=1\n")
+    verdict = house.decide(case.rules, case.call, mode=case.mode)
+    assert verdict.behavior is Behavior.ASK, verdict.reason
+    assert house.decide(case.rules, case.call, mode=Mode.DONT_ASK).behavior is Behavior.DENY
+
+
+def test_vector_17_p_12_git_runs_unasked_only_with_nothing_of_its_own_configured(house: House) -> None:
+    assert house.outcome((), "Bash(git status)") == "allow"
+    git = house.start / ".git"
+    git.mkdir(exist_ok=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "config").write_text("[core]\n\tfsmonitor = ./x\n")
+    verdict = house.decide((), "Bash(git status)")
+    assert verdict.behavior is Behavior.ASK
+    assert "core.fsmonitor" in verdict.reason
+
+
 TRAPS = (
     "env rm x",
     "nohup rm x",
