@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from mcode.agent.history import History
 from mcode.catalog.directory import Told
 from mcode.catalog.seen import LoadedTool, loaded_tools
+from mcode.model.usage import read_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,6 +57,8 @@ class Folded:
         """What the model knows of servers, by name."""
         self.mode_told = ""
         """The mode that the model was told of last, where it is or was `plan`."""
+        self.ratio = 1.0
+        """Tokens that the endpoint counted for one that was estimated, in the last request that it reported on."""
         self._todos_written: dict[str, tuple[JsonObject, ...]] = {}
         self._running: dict[str, JsonObject] = {}
 
@@ -66,7 +69,7 @@ class Folded:
             case "prefix":
                 self._fold_prefix(body)
             case "user":
-                self.turn = max(self.turn, int(body.get("turn", 0)))
+                self._begin_turn(int(body.get("turn", 0)))
             case "fallback":
                 self.repairs.append(str(body.get("subject", "")))
             case "context":
@@ -81,8 +84,6 @@ class Folded:
                 self.mode_told = ""
                 if self.prefix is not None and self.prefix.way == "reference":
                     self.loads = {}  # the results that referred to them are gone: they are searched for again
-            case "files":
-                self.read_files = cast("JsonObject", body.get("read", {}))
             case "call_started" | "call_finished":
                 self._fold_call(type, body)
             case "tool_loaded":
@@ -91,15 +92,28 @@ class Folded:
             case _:
                 self._fold_name(type, body)
 
+    def _begin_turn(self, turn: int) -> None:
+        self.turn = max(self.turn, turn)
+        # What an earlier run had left unfinished was told when this one began.
+        self._running = {
+            each: body for each, body in self._running.items() if int(body.get("turn", 0)) >= turn
+        }
+
     def _fold_name(self, type: str, body: JsonObject) -> None:  # noqa: A002 -- the journal's own word
         """Records that give something a new name or value."""
         match type:
+            case "files":
+                self.read_files = cast("JsonObject", body.get("read", {}))
             case "title":
                 self.name = str(body.get("name", ""))
             case "model":
                 self.model = str(body.get("name", ""))
             case "mode":
                 self.mode = str(body.get("mode", ""))
+            case "assistant":
+                counted = read_usage(body.get("message")).total_input
+                if counted and body.get("estimate"):
+                    self.ratio = counted / int(body["estimate"])
             case _:
                 pass
 

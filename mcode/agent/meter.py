@@ -44,6 +44,8 @@ class Meter:
         self._events = events
         self._prices = prices
         self._correction = Correction()
+        if above is not None:
+            self.recall(above.ratio)
         self._counted: list[tuple[JsonObject, RequestSize]] = []
         """The messages of the last request, each with the size of all up to it."""
         self._prefix: tuple[Prefix, RequestSize] | None = None
@@ -76,6 +78,20 @@ class Meter:
     def expect(self, prefix: Prefix, messages: tuple[JsonObject, ...]) -> int:
         """Tokens that the endpoint would count for a request of these."""
         return self._correction.apply(self.measure(prefix, messages)).total
+
+    @property
+    def noted(self) -> int:
+        """Tokens of the request that was noted last, as they were estimated, without correction."""
+        return self._noted.total
+
+    @property
+    def ratio(self) -> float:
+        """Tokens that the endpoint counts for one that is estimated."""
+        return self._correction.ratio
+
+    def recall(self, ratio: float) -> None:
+        """Begin with a ratio that was learned before."""
+        self._correction = Correction(min(max(ratio, 0.25), 4.0))
 
     def corrected(self, tokens: int) -> int:
         """Estimated tokens as the endpoint would count them."""

@@ -190,6 +190,8 @@ class ModelCaller:
         body: JsonObject = {"message": message, "complete": complete}
         if problem:
             body["problem"] = problem
+        if message.get("usage"):
+            body["estimate"] = self.meter.noted
         self._kept = True
         self.conversation.append("assistant", body)
         self.events.emit(AssistantMessage(message, complete))

@@ -242,6 +242,7 @@ class Assembly:
             on_refused_loading=self._catalogue.remember_refusal,
         )
         meter = Meter(self._events, self._bench.settings.own.prices, endpoint.window)
+        meter.recall(self._conversation.ratio)
         return ModelCaller(
             self._conversation,
             endpoint.client,

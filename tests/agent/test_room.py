@@ -243,3 +243,38 @@ async def test_s_10_a_request_that_no_step_makes_small_enough_is_not_sent(tmp_pa
             "hello",
             "hello again",
         ]
+
+
+async def test_s_10_a_resumed_session_knows_from_its_first_request_on_how_the_endpoint_counts(
+    tmp_path: Path,
+) -> None:
+    counted = Reply(({"type": "text", "text": "Twice as much."},), "end_turn", usage={"input_tokens": 9_000})
+    script = Script((Turn(lambda _: counted, limit=9),), None, "counts more")
+    async with stage(tmp_path, script) as first:
+        await first.say("hello")
+        learned = first.agent.meter.corrected(1_000)
+        size = first.agent.room.size()
+    assert learned > 1_500
+    async with stage(tmp_path, script, source="resume", reference=first.agent.session.id) as again:
+        assert again.agent.meter.corrected(1_000) == learned
+        assert again.agent.room.size() == size
+
+
+async def test_j_04_what_a_run_left_unfinished_is_told_once(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("Hello.")) as first:
+        await first.say("hello")
+        started: dict[str, Any] = {
+            "id": "toolu_1",
+            "tool": "Write",
+            "arguments": {},
+            "origin": "model",
+            "turn": 1,
+        }
+        first.agent.session.journal.append("call_started", started)
+    told: list[bool] = []
+    for _ in range(2):
+        identifier = first.agent.session.id
+        async with stage(tmp_path, turns("Yes."), source="resume", reference=identifier) as again:
+            told.append(any("Write (toolu_1)" in event.text for event in again.of(Notice)))
+            await again.say("go on")
+    assert told == [True, False]
