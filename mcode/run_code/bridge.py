@@ -96,16 +96,14 @@ class Bridge:
         self._program.record.calls.append(record)
         ticket = self._lanes.join(read_only=record.read_only)
         self._tickets[record.id] = ticket
-        task = asyncio.create_task(self._carry(record, ticket, fault))
-        self._tasks[number] = task
-        task.add_done_callback(lambda done: self._ended(record, ticket, done))
+        self._tasks[number] = asyncio.create_task(self._see_through(record, ticket, fault))
 
     def cancel(self, call_id: str) -> bool:
         """Cancel one call; the program gets `cancelled` and goes on. False where it does not run."""
         for record in self._program.record.calls:
             task = self._tasks.get(record.number)
             if record.id == call_id and task is not None:
-                return task.cancel()
+                return self._cancel(record)
         return False
 
     async def before_body(self, call_id: str) -> bool:
@@ -129,7 +127,7 @@ class Bridge:
         self._closing = True
         for record in self._program.record.calls:
             if record.state is CallState.WAITING and record.number in self._tasks:
-                self._tasks[record.number].cancel()
+                self._cancel(record)
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=self._limits.after_failure)
         await self.abort()
@@ -137,10 +135,28 @@ class Bridge:
     async def abort(self) -> None:
         """Cancel everything, and return when it has ended."""
         self._closing = True
-        for task in self._tasks.values():
-            task.cancel()
+        for number in self._tasks:
+            self._cancel(self._program.record.calls[number - 1])
         while self._tasks:
             await asyncio.wait(self._tasks.values())
+
+    def _cancel(self, record: CallRecord) -> bool:
+        """Cancel a call that may not have taken its first step, and then ends without one."""
+        task = self._tasks[record.number]
+        task.add_done_callback(lambda done: self._broken_off(record, done))
+        return task.cancel()
+
+    async def _see_through(self, record: CallRecord, ticket: Ticket, fault: str) -> None:
+        """Carry a call and forget it; only one that broke off needs a look at what its task has become."""
+        well = False
+        try:
+            await self._carry(record, ticket, fault)
+            well = True
+        finally:
+            if well:
+                self._forget(record)
+            else:
+                self._tasks[record.number].add_done_callback(lambda done: self._broken_off(record, done))
 
     async def _carry(self, record: CallRecord, ticket: Ticket, fault: str) -> None:
         made = time.monotonic()
@@ -249,10 +265,14 @@ class Bridge:
         finally:
             self._in_flight -= 1
 
-    def _ended(self, record: CallRecord, ticket: Ticket, task: asyncio.Task[None]) -> None:
+    def _forget(self, record: CallRecord) -> None:
         del self._tasks[record.number]
-        del self._tickets[record.id]
-        self._lanes.leave(ticket)
+        self._lanes.leave(self._tickets.pop(record.id))
+
+    def _broken_off(self, record: CallRecord, task: asyncio.Task[None]) -> None:
+        if record.number not in self._tasks:
+            return
+        self._forget(record)
         if task.cancelled():
             if record.state is CallState.WAITING:  # cancelled before its first step
                 record.state = CallState.NOT_STARTED

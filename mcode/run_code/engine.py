@@ -19,6 +19,7 @@ from mcode.run_code.pipes import FrameReader, FrameTooLargeError, FrameWriter
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Awaitable, Callable
 
     from mcode.jsontext import JsonObject
     from mcode.run_code.library import Library
@@ -71,13 +72,35 @@ class Worker:
 
     async def receive(self) -> JsonObject | None:
         """The next frame; None when the worker is gone. Raises WorkerFaultError for one that is no object."""
-        try:
-            raw = await self._reader.receive()
+        raw = await _whole(self._reader.receive())
+        return None if raw is None else await _parsed(raw)
+
+    async def follow(self, take: Callable[[JsonObject], bool]) -> bool:
+        """Hand frame after frame to `take` until it returns True; False when the worker is gone before.
+
+        Raises WorkerFaultError for a frame that is no object, and what `take` raises.
+        """
+        ended: list[WorkerFaultError | None] = []
+
+        def take_small(raw: bytes) -> bool:
+            try:
+                if take(_read(raw)):
+                    ended.append(None)
+            except WorkerFaultError as error:
+                ended.append(error)
+            return bool(ended)
+
+        while not ended:
+            raw = await _whole(self._reader.follow(take_small))
+            if ended:
+                break
             if raw is None:
-                return None
-            return await asyncio.to_thread(_read, raw) if len(raw) > _LARGE else _read(raw)
-        except FrameTooLargeError as error:
-            raise WorkerFaultError(str(error)) from None
+                return False
+            if take(await _parsed(raw)):
+                return True
+        if ended[0] is not None:
+            raise ended[0]
+        return True
 
     def kill(self) -> None:
         """End the process at once; what it has sent can still be received."""
@@ -97,6 +120,17 @@ class Worker:
         """The return code of a worker that has closed its pipe: negative for a signal."""
         self.kill()  # one that ends already keeps its own code
         return await asyncio.to_thread(self._process.wait)
+
+
+async def _whole(coming: Awaitable[bytes | None]) -> bytes | None:
+    try:
+        return await coming
+    except FrameTooLargeError as error:
+        raise WorkerFaultError(str(error)) from None
+
+
+async def _parsed(raw: bytes) -> JsonObject:
+    return await asyncio.to_thread(_read, raw) if len(raw) > _LARGE else _read(raw)
 
 
 _DECODER = json.JSONDecoder()

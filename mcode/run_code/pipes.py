@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 FRAME_LIMIT = 64 * 1024 * 1024
 """Bytes of one frame, either way."""
@@ -15,6 +15,9 @@ FRAME_LIMIT = 64 * 1024 * 1024
 _CHUNK = 1 << 18
 _IN_A_ROW = 16
 """Small frames that are taken without a look at what else there is to do."""
+
+_SMALL = 64 * 1024
+"""Bytes of a frame that is handed over where it was read, without waking who waits for it."""
 
 _AT_ONCE = 508
 """Bytes of a frame that every system's pipes take as a whole or not at all, its length included: 512 in all."""
@@ -41,6 +44,20 @@ class FrameReader:
         self._waiting: asyncio.Future[None] | None = None
         self._ended = False
         self._in_a_row = 0
+        self._take: Callable[[bytes], bool] | None = None
+        """Gets the small frames that come while it is set."""
+
+    async def follow(self, take: Callable[[bytes], bool]) -> bytes | None:
+        """Hand small frames to `take` as they come, until it returns True.
+
+        Returns the first frame that `take` was not given, which is large or one of many that came together; None
+        at the end of the pipe, and empty bytes where `take` has returned True. Raises FrameTooLargeError.
+        """
+        self._take = None if self._held else take
+        try:
+            return await self.receive()
+        finally:
+            self._take = None
 
     async def receive(self) -> bytes | None:
         """The next frame; None at the end of the pipe. Raises FrameTooLargeError."""
@@ -91,7 +108,31 @@ class FrameReader:
         else:
             self._ended = True
             self._unwatch()
-        self._wake()
+        if part and self._take is not None:
+            self._hand_over(self._take)
+        else:
+            self._wake()
+
+    def _hand_over(self, take: Callable[[bytes], bool]) -> None:
+        """Hand the small frames that are here to `take`; what it does not get, the one who waits gets."""
+        done = False
+        try:
+            for _ in range(_IN_A_ROW):
+                size = int.from_bytes(self._held[:4], "big")
+                if len(self._held) < 4 or (size <= _SMALL and len(self._held) < 4 + size):
+                    done = True
+                    break
+                if size > _SMALL:
+                    break
+                last = take(bytes(self._held[4 : 4 + size]))
+                del self._held[: 4 + size]
+                if last:
+                    self._held[:0] = bytes(4)  # an empty frame: nothing more is taken
+                    break
+        finally:
+            if not done:
+                self._take = None
+                self._wake()
 
     def _wake(self) -> None:
         if self._waiting is not None and not self._waiting.done():

@@ -154,16 +154,11 @@ class Program:
 
     async def _follow(self, worker: Worker) -> None:
         """Take frame after frame until the program is over."""
-        while self._stopped is None:
-            frame = await worker.receive()
-            if frame is None:
-                if self._stopped is None and not self._returned:
-                    self.record.fault = self._fault_of_death(await worker.death())
-                return
-            if self._stopped is not None:
-                return
-            if self._take_frame(frame):
-                return
+        came_to_an_end = await worker.follow(
+            lambda frame: self._stopped is not None or self._take_frame(frame)
+        )
+        if not came_to_an_end and self._stopped is None and not self._returned:
+            self.record.fault = self._fault_of_death(await worker.death())
 
     def _take_frame(self, frame: JsonObject) -> bool:
         """Note what a frame says; True where it was the last one. Raises WorkerFaultError for one that is none."""
