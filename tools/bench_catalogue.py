@@ -23,7 +23,7 @@ from typing_extensions import override
 from mcode.catalog.servers import ServerStatus
 from mcode.model.script import parse_script
 from mcode.model.scripted import ScriptedClient
-from mcode.model.usage import count_request
+from mcode.model.usage import count_definition, count_request
 from mcode.tool import Effect, Tool, ToolResult
 from tools.bench_search import entries
 from tools.local_session import local_workbench
@@ -49,6 +49,9 @@ class StandIn(Tool):
         self.description = entry.description
         self.input_schema = entry.input_schema or {"type": "object"}
         self.source = "all"
+        definition = {"name": self.name, "description": self.description, "input_schema": self.input_schema}
+        self.tokens = count_definition(definition)
+        """Measured when the list came, and kept with it, as for the tools of real servers."""
 
     @override
     async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
