@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -27,16 +26,25 @@ SMALLEST_FAMILY = 4
 """Tools that a server must have for that to be told."""
 
 
+MANY = 200
+"""Tools from which a term that most of them hold is said to be everywhere."""
+
+
 class Postings:
     """An index over a fixed list of tools; a tool is known by its position in the list."""
 
     def __init__(self, pairs: Sequence[tuple[Entry, Document]], saturation: float) -> None:
         self.entries = [entry for entry, _ in pairs]
-        self.held: dict[str, tuple[array[int], array[float]]] = {}
+        self.held: dict[str, tuple[list[int], list[float]]] = {}
         """By term: positions of the tools, and the saturated weight of the term in each."""
         self._fill([document for _, document in pairs], saturation)
         self._rarities = {term: self._rarity(len(held[0])) for term, held in self.held.items()}
         self._highest = self._rarity(0)
+        few = len(self.entries) < MANY
+        self.everywhere = frozenset(
+            term for term, held in self.held.items() if not few and len(held[0]) > len(self.entries) / 2
+        )
+        """Terms that most tools hold, in a catalogue of many: as other words for something they tell nothing."""
         names = [document.name_terms for _, document in pairs]
         families = self._families([document for _, document in pairs])
         self.name_shares = [
@@ -82,7 +90,7 @@ class Postings:
             for term, weight in document.terms.items():
                 pair = held.get(term)
                 if pair is None:
-                    pair = held[term] = (array("I"), array("f"))
+                    pair = held[term] = ([], [])
                 pair[0].append(position)
                 pair[1].append(weight * top / (weight + saturation))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from mcode.catalog.query import clauses_of, groups_of
@@ -50,8 +49,10 @@ class Ranking:
 class _Scored:
     """One group of a query against all tools."""
 
-    best: Mapping[int, float]
+    best: Sequence[float]
     """What it scores, by position."""
+    held: bool
+    """Whether that is more than nothing anywhere."""
     weight: float
     """What it scores where a tool is made for it."""
     covered: Mapping[str, float]
@@ -106,7 +107,7 @@ class Ranker:
         asked: set[str] = set()
         whole = 0.0
         for group, scored in zip(groups, found, strict=True):
-            whole += scored.weight if scored.best or not group.is_name else scored.weight * UNKNOWN_NAME
+            whole += scored.weight if scored.held or not group.is_name else scored.weight * UNKNOWN_NAME
             asked |= scored.deeds
             for term, share in scored.covered.items():
                 if share > covered.get(term, 0.0):
@@ -114,29 +115,29 @@ class Ranker:
         total = self._total(found)
         scores: dict[int, float] = {}
         nearest = 0.0
-        for position in nlargest(CANDIDATES, total, key=total.__getitem__):
-            answered = sum(min(scored.best.get(position, 0.0), scored.weight) for scored in found) / whole
+        for position in _highest(total):
+            answered = 0.0
+            for scored in found:
+                score = scored.best[position]
+                answered += scored.weight if score > scored.weight else score
+            answered /= whole
             nearest = max(nearest, answered)
             scores[position] = total[position] * self._fit(position, answered, covered, asked)
         return scores, nearest
 
-    def _total(self, found: Sequence[_Scored]) -> dict[int, float]:
-        """What all groups together score in each tool that may be looked at."""
-        ordered = sorted((scored.best for scored in found), key=len, reverse=True)
-        total = dict(ordered[0]) if ordered else {}
-        for best in ordered[1:]:
-            for position, score in best.items():
-                if position in total:
-                    total[position] += score
-                else:
-                    total[position] = score
+    def _total(self, found: Sequence[_Scored]) -> list[float]:
+        """By position: what all groups together score in a tool; nothing in one that may not be looked at."""
+        total = list(map(sum, zip(*(scored.best for scored in found if scored.held), strict=True)))
         if self._allowed is not None:
-            return {position: score for position, score in total.items() if position in self._allowed}
+            return [score if position in self._allowed else 0.0 for position, score in enumerate(total)]
         return total
 
     def _fit(self, position: int, answered: float, covered: Mapping[str, float], asked: Set[str]) -> float:
         """How well a tool as a whole fits, as a factor on its score."""
-        name = sum(covered.get(term, 0.0) * share for term, share in self._postings.name_shares[position])
+        name = 0.0
+        for term, share in self._postings.name_shares[position]:
+            if term in covered:
+                name += covered[term] * share
         fit = (1 + self._weights.name_coverage * name) * answered**self._weights.query_coverage
         deeds = self._postings.deeds[position]
         return fit if not asked or not deeds or asked & deeds else fit * (1 - self._weights.deed)
@@ -148,7 +149,8 @@ class Ranker:
         return scored
 
     def _score(self, group: Group) -> _Scored:
-        best: dict[int, float] = {}
+        best = [0.0] * len(self._postings.entries)
+        held = False
         covered: dict[str, float] = {}
         deeds: set[str] = set()
         weight = 0.0
@@ -162,17 +164,17 @@ class Ranker:
             for term in phrase:
                 covered[term] = max(covered.get(term, 0.0), share * trust)
             factor = share * group.weight * min(1.0, limit / rarity)
+            if share < 1.0 and phrase[0] in self._postings.everywhere and len(phrase) == 1:
+                continue
             if group.parts:
                 factor *= PHRASE_BONUS
-            self._keep_best(best, phrase, factor)
-        if not group.parts:
-            return _Scored(best, weight * group.weight, covered, deeds)
-        return self._with_parts(group, best, covered, deeds)
+            held = self._keep_best(best, phrase, factor) or held
+        scored = _Scored(best, held, weight * group.weight, covered, deeds)
+        return self._with_parts(group, scored) if group.parts else scored
 
-    def _with_parts(
-        self, group: Group, best: dict[int, float], covered: dict[str, float], deeds: set[str]
-    ) -> _Scored:
+    def _with_parts(self, group: Group, whole: _Scored) -> _Scored:
         """A phrase scores what its words score together, where that is more than another word for it."""
+        best, covered, deeds = list(whole.best), dict(whole.covered), set(whole.deeds)
         together: dict[int, float] = {}
         found: dict[int, float] = {}
         weight = 0.0
@@ -182,14 +184,15 @@ class Ranker:
             deeds |= scored.deeds
             for term, share in scored.covered.items():
                 covered[term] = max(covered.get(term, 0.0), share)
-            for position, score in scored.best.items():
-                together[position] = together.get(position, 0.0) + score
-                found[position] = found.get(position, 0.0) + scored.weight
+            for position, score in enumerate(scored.best):
+                if score:
+                    together[position] = together.get(position, 0.0) + score
+                    found[position] = found.get(position, 0.0) + scored.weight
         for position, score in together.items():
             joint = score * found[position] / weight
-            if joint > best.get(position, 0.0):
+            if joint > best[position]:
                 best[position] = joint
-        return _Scored(best, weight, covered, deeds)
+        return _Scored(best, whole.held or bool(together), weight, covered, deeds)
 
     def _own_rarity(self, group: Group) -> float:
         """How rare the word itself is, where tools hold it: a rarer synonym must not count more than that."""
@@ -200,36 +203,52 @@ class Ranker:
         ]
         return max(own, default=float("inf"))
 
-    def _keep_best(self, best: dict[int, float], phrase: Phrase, factor: float) -> None:
-        """Note what a word or phrase scores in each tool that holds all of it, where that is the best so far."""
-        held = self._postings.held.get(phrase[0])
-        if held is None:
-            return
-        factor /= len(phrase)
-        rarity = self._postings.rarity(phrase[0]) * factor
-        if len(phrase) == 1:
-            if not best:
-                best.update({position: score * rarity for position, score in zip(*held, strict=True)})
-                return
-            for position, score in zip(*held, strict=True):
-                score *= rarity  # noqa: PLW2901 -- the hottest loop of a search
-                if score > best.get(position, 0.0):
-                    best[position] = score
-            return
-        sums = {position: score * rarity for position, score in zip(*held, strict=True)}
-        for term in phrase[1:]:
-            held = self._postings.held.get(term)
-            if held is None:
-                return
-            rarity = self._postings.rarity(term) * factor
-            sums = {
-                position: sums[position] + score * rarity
-                for position, score in zip(*held, strict=True)
-                if position in sums
-            }
-        for position, score in sums.items():
-            if score > best.get(position, 0.0):
+    def _keep_best(self, best: list[float], phrase: Phrase, factor: float) -> bool:
+        """Note what a word or phrase scores in each tool that holds all of it, where that is the best so far.
+
+        Returns whether any tool does.
+        """
+        if len(phrase) > 1:
+            together = self._together(phrase)
+            share = factor / len(phrase)
+            for position, score in together.items():
+                best[position] = max(best[position], score * share)
+            return bool(together)
+        positions, scores = self._postings.held.get(phrase[0], ((), ()))
+        factor *= self._postings.rarity(phrase[0])
+        for position, score in zip(positions, scores, strict=True):
+            score *= factor  # noqa: PLW2901 -- the hottest loop of a search
+            if score > best[position]:
                 best[position] = score
+        return bool(positions)
+
+    def _together(self, phrase: Phrase) -> dict[int, float]:
+        """What the words of a phrase score in each tool that holds all of them."""
+        held = [self._postings.held.get(term) for term in phrase]
+        columns = [each for each in held if each is not None]
+        if len(columns) < len(phrase):
+            return {}
+        common = set(min(columns, key=lambda column: len(column[0]))[0])
+        for positions, _ in columns:
+            common.intersection_update(positions)
+        if not common:
+            return {}
+        sums = dict.fromkeys(common, 0.0)
+        for term, column in zip(phrase, columns, strict=True):
+            rarity = self._postings.rarity(term)
+            scores = dict(zip(*column, strict=True))
+            for position in common:
+                sums[position] += scores[position] * rarity
+        return sums
+
+
+def _highest(total: Sequence[float]) -> list[int]:
+    """The positions of the candidates: of the highest scores, where there are any."""
+    found = [position for position, score in enumerate(total) if score]
+    if len(found) > CANDIDATES:
+        least = sorted(total)[-CANDIDATES]
+        found = [position for position in found if total[position] >= least]
+    return sorted(found, key=total.__getitem__, reverse=True)[:CANDIDATES]
 
 
 def _needed(count: int) -> float:

@@ -21,12 +21,16 @@ LONGEST_REST = 7
 GUESSES = 6
 """Terms that one unknown word stands for at most."""
 
+KEPT_GUESSES = 500
+"""Unknown words whose guesses are kept."""
+
 
 class Lexicon:
     """The terms of an index, with what spelling needs of them."""
 
     def __init__(self, terms: Collection[str]) -> None:
         self._terms = terms
+        self._guessed: dict[str, list[Phrase]] = {}
 
     def __contains__(self, term: str) -> bool:
         return term in self._terms
@@ -44,6 +48,14 @@ class Lexicon:
 
     def guesses(self, term: str) -> list[Phrase]:
         """What an unknown term may mean among the known ones; empty where nothing is like it."""
+        known = self._guessed.get(term)
+        if known is None:  # a query is read once as a whole, and again clause by clause
+            if len(self._guessed) >= KEPT_GUESSES:
+                self._guessed.clear()
+            known = self._guessed[term] = self._guess(term)
+        return known
+
+    def _guess(self, term: str) -> list[Phrase]:
         for guess in (self._longer, self._compound, self._shorter, self._slips):
             found = list(islice(guess(term), GUESSES))
             if found:
