@@ -10,7 +10,7 @@ from mcode.catalog.hints import Hint
 from mcode.model.usage import count_definition
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mcode.jsontext import JsonObject
     from mcode.tool import Tool
@@ -27,9 +27,23 @@ _NO_HINT = Hint()
 class Definitions:
     """Writes definitions."""
 
-    def __init__(self, hints: Mapping[str, Hint] | None = None, *, native_examples: bool = False) -> None:
-        """`native_examples`: the endpoint takes `input_examples`; elsewhere they stand in the description."""
+    def __init__(
+        self,
+        hints: Mapping[str, Hint] | None = None,
+        *,
+        native_examples: bool = False,
+        check: Callable[[JsonObject, JsonObject], str] = lambda schema, example: "",
+    ) -> None:
+        """`native_examples`: the endpoint takes `input_examples`; elsewhere they stand in the description.
+
+        `check` says what is wrong with an example under a tool's schema: a hint's example counts only without fault.
+        """
         self._hints = hints or {}
+        self._check = check
+        self._sound: dict[str, tuple[Tool, tuple[JsonObject, ...]]] = {}
+        self._reported: set[str] = set()
+        self.report: Callable[[str], None] = lambda text: None
+        """Told once of each example that does not fit its tool."""
         self.native_examples = native_examples
         self._sizes: dict[str, tuple[Tool, int]] = {}
 
@@ -77,7 +91,28 @@ class Definitions:
 
     def examples(self, tool: Tool) -> tuple[JsonObject, ...]:
         """Realistic arguments: the user's before the tool's own."""
-        return (*self._hint(tool).examples, *tool.input_examples)[:EXAMPLE_LIMIT]
+        return (*self._hinted(tool), *tool.input_examples)[:EXAMPLE_LIMIT]
+
+    def _hinted(self, tool: Tool) -> tuple[JsonObject, ...]:
+        """The user's examples that fit the tool as it is now."""
+        examples = self._hint(tool).examples
+        if not examples:
+            return ()
+        known = self._sound.get(tool.name)
+        if known is None or known[0] is not tool:
+            sound = tuple(each for number, each in enumerate(examples, 1) if self._fits(tool, each, number))
+            known = self._sound[tool.name] = (tool, sound)
+        return known[1]
+
+    def _fits(self, tool: Tool, example: JsonObject, number: int) -> bool:
+        fault = self._check(tool.input_schema, example)
+        text = (
+            f"Example {number} for {tool.name} in tools.json does not fit its schema and is not used: {fault}"
+        )
+        if fault and text not in self._reported:
+            self._reported.add(text)
+            self.report(text)
+        return not fault
 
     def entry(self, tool: Tool) -> Entry:
         """The tool as the search sees it."""

@@ -7,20 +7,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from mcode import jsontext
 from mcode.catalog.placement import PINS, Pin
+from mcode.config.hint_file import SIZE_LIMIT
+from mcode.config.plain_file import read_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from mcode.jsontext import JsonObject, JsonValue
-
-SIZE_LIMIT = 1_000_000
-"""Bytes of a file of hints; a larger one is skipped."""
 
 TEXT_LIMIT = 2_000
 """Characters of a description and of the words to search by."""
@@ -56,24 +56,31 @@ class Hints:
         return {name: hint.placement for name, hint in self.tools.items() if hint.placement is not None}
 
 
-def read_hints(files: Sequence[Path]) -> Hints:
-    """Read files of hints, the strongest first; of each part of a hint the first that is given counts."""
+def read_hints(files: Sequence[Path], digests: Mapping[Path, str] | None = None) -> Hints:
+    """Read files of hints, the strongest first; of each part of a hint the first that is given counts.
+
+    `digests`: SHA-256 of files that count only with the very content that the user approved.
+    """
     tools: dict[str, Hint] = {}
     problems: list[str] = []
     for path in files:
-        for name, hint in _read_file(path, problems).items():
+        for name, hint in _read_file(path, (digests or {}).get(path), problems).items():
             tools[name] = _merged(tools[name], hint) if name in tools else hint
     return Hints(tools, tuple(problems))
 
 
-def _read_file(path: Path, problems: list[str]) -> dict[str, Hint]:
+def _read_file(path: Path, digest: str | None, problems: list[str]) -> dict[str, Hint]:
     try:
-        if not path.is_file():
-            return {}
-        if path.stat().st_size > SIZE_LIMIT:
+        data = read_plain(path, SIZE_LIMIT)
+        if len(data) > SIZE_LIMIT:
             problems.append(f"{path} is larger than {SIZE_LIMIT:,} bytes; it is skipped")
             return {}
-        content = jsontext.parse_object(path.read_text("utf-8"))
+        if digest is not None and hashlib.sha256(data).hexdigest() != digest:
+            problems.append(f"{path} has changed since it was approved; it is skipped in this session")
+            return {}
+        content = jsontext.parse_object(data.decode())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
     except (OSError, UnicodeDecodeError, jsontext.JsonError) as error:
         problems.append(f"{path} cannot be used, so its hints do not count: {error}")
         return {}

@@ -118,14 +118,13 @@ class Ranker:
         for position in _highest(total):
             answered = 0.0
             for scored in found:
-                score = scored.best[position]
-                answered += scored.weight if score > scored.weight else score
+                answered += min(scored.best[position], scored.weight)
             answered /= whole
             nearest = max(nearest, answered)
             scores[position] = total[position] * self._fit(position, answered, covered, asked)
         return scores, nearest
 
-    def _total(self, found: Sequence[_Scored]) -> list[float]:
+    def _total(self, found: Sequence[_Scored]) -> Sequence[float]:
         """By position: what all groups together score in a tool; nothing in one that may not be looked at."""
         total = list(map(sum, zip(*(scored.best for scored in found if scored.held), strict=True)))
         if self._allowed is not None:
@@ -214,8 +213,9 @@ class Ranker:
             for position, score in together.items():
                 best[position] = max(best[position], score * share)
             return bool(together)
-        positions, scores = self._postings.held.get(phrase[0], ((), ()))
-        factor *= self._postings.rarity(phrase[0])
+        term = "".join(phrase)  # the only one
+        positions, scores = self._postings.held.get(term, ((), ()))
+        factor *= self._postings.rarity(term)
         for position, score in zip(positions, scores, strict=True):
             score *= factor  # noqa: PLW2901 -- the hottest loop of a search
             if score > best[position]:

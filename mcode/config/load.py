@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.config.git_index import is_tracked
+from mcode.config.hint_file import judged_hints
 from mcode.config.merge import merge
 from mcode.config.plain_file import resolve
 from mcode.config.read_settings import SettingsFile, read_file, read_text
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mcode.config.places import Places
     from mcode.config.repository import Repository
     from mcode.config.settings import RuleText
+    from mcode.config.trust import Item
 
 SETTING_SOURCES = frozenset({"user", "project", "local"})
 """What `--setting-sources` can name."""
@@ -69,15 +71,20 @@ def load_settings(
         files.append(_read("user", places.state / NAME, places.state, loud=True))
         files.append(_read("user", places.claude / NAME, places.claude))
     written = _WrittenByMcode(places, root, repository)
-    restricted = [
-        restrict(file, written, lambda item: answers.is_approved(item, anyway=trusted)) for file in files
-    ]
-    problems = [*ignored_notice(restricted), *written.problems]
+
+    def approved(item: Item) -> bool:
+        return answers.is_approved(item, anyway=trusted)
+
+    restricted = [restrict(file, written, approved) for file in files]
+    judged = list(restricted)
+    if "project" in sources and _identity(start / OWN) != _identity(places.state):
+        judged += judged_hints(start, approved, trusted=trusted)
+    problems = [*ignored_notice(judged), *written.problems]
     return replace(
         merge([each.file for each in restricted], start, places.home, problems),
-        granted=tuple(item for each in restricted for item in each.granted),
-        withheld=tuple(item for each in restricted for item in each.withheld),
-        untrusted=untrusted_text(restricted),
+        granted=tuple(item for each in judged for item in each.granted),
+        withheld=tuple(item for each in judged for item in each.withheld),
+        untrusted=untrusted_text(judged),
     )
 
 

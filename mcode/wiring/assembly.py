@@ -376,6 +376,7 @@ class Assembly:
         await self._skills.read()
         await self._subagents.read()
         await begin_style(self._bench, self._style, self._events)
+        await self._catalogue.check_examples(self._events)
         self._catalogue.start(self._servers.departure)
         await self._files.start()
 

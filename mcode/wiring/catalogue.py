@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mcode.catalog.call_tool import CallTool
 from mcode.catalog.definitions import Definitions
 from mcode.catalog.finder import Finder
-from mcode.catalog.hints import read_hints
+from mcode.catalog.hints import Hints, read_hints
 from mcode.catalog.placement import CALL_TOOL, RUN_CODE, TOOL_SEARCH, PlacementRules
 from mcode.catalog.placement_settings import (
     PROGRAMS,
@@ -23,16 +23,19 @@ from mcode.catalog.seen import Seen
 from mcode.catalog.servers import NoServers, ServerFacts
 from mcode.catalog.shelf import Shelf
 from mcode.catalog.tool_search import ToolSearch
+from mcode.config.hint_file import HINTS, KEY
 from mcode.events import Notice
 from mcode.pipeline.standing import standing_permission
+from mcode.pipeline.validate import SchemaValidator, shape_fault
 from mcode.wiring.endpoint_memory import EndpointMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from mcode.agent.conversation import Conversation
     from mcode.catalog.catalog import Catalog
     from mcode.catalog.placement import LoadingWay, ProgramsMode
+    from mcode.events import EventBus
     from mcode.permissions.decide import Policy
     from mcode.wiring.departure import Departure
     from mcode.wiring.workbench import Workbench
@@ -58,9 +61,12 @@ class SessionCatalogue:
             bench.places.state / "cache" / "endpoints.json", bench.endpoint.base_url
         )
         self._warming: asyncio.Task[None] | None = None
+        self._forget: Callable[[], None] = lambda: None
         self._settings = self._read_settings()
-        self._hints = read_hints((bench.places.state / "tools.json", bench.start / ".mcode" / "tools.json"))
-        definitions = Definitions(self._hints.tools, native_examples=bench.endpoint.native_examples)
+        self._hints = _hints(bench)
+        definitions = Definitions(
+            self._hints.tools, native_examples=bench.endpoint.native_examples, check=shape_fault
+        )
         own_way = "reference" if bench.endpoint.reference_loading else "call"
         self.shelf = Shelf(
             catalog=catalog,
@@ -114,12 +120,29 @@ class SessionCatalogue:
         """Note for later sessions that this endpoint does not take references."""
         self._memory.keep("loading", "call")
 
+    async def check_examples(self, events: EventBus) -> None:
+        """Have examples of hints that do not fit their tools reported, now and where tools come or change later."""
+        if not any(hint.examples for hint in self._hints.tools.values()):
+            return
+        await SchemaValidator().prepare()
+        definitions, catalog = self.shelf.definitions, self.shelf.catalog
+        definitions.report = lambda text: events.emit(Notice(text, "warning"))
+
+        def check(source: str) -> None:
+            for tool in catalog:
+                if tool.name in self._hints.tools and source in ("", tool.source):
+                    definitions.examples(tool)
+
+        self._forget = catalog.listen(check)
+        check("")
+
     def start(self, departure: Departure) -> None:
         """Build the index in the background: where nobody sits at a terminal, after the first request went out."""
         self._warming = asyncio.create_task(self._warm(departure))
 
     def close(self) -> None:
         """End the search's thread."""
+        self._forget()
         if self._warming is not None:
             self._warming.cancel()
         self.shelf.finder.close()
@@ -148,3 +171,9 @@ class SessionCatalogue:
             searchable=not denied,
             way=self.shelf.way,
         )
+
+
+def _hints(bench: Workbench) -> Hints:
+    """The user's hints for tools, and those of the folder as far as they were approved as they are."""
+    approved = {item.folder / KEY: item.digest for item in bench.settings.granted if item.kind == HINTS}
+    return read_hints((bench.places.state / "tools.json", *approved), approved)

@@ -117,9 +117,7 @@ def waiting_items(
 def instructions(places: Places, start: Path, settings: Settings) -> list[Path]:
     """The folder's own files of words for the model, which it reads whether or not the folder is trusted."""
     files = load_memory(places, start, settings.claude_md_excludes).files
-    hints = start / ".mcode" / "tools.json"
-    read = [file.path for file in files if file.scope in ("project", "local")]
-    return [*read, hints] if hints.is_file() else read
+    return [file.path for file in files if file.scope in ("project", "local")]
 
 
 def answer_all(trust: TrustStore, items: Sequence[Item], answer: str) -> str:

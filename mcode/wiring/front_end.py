@@ -31,8 +31,9 @@ LATE = (
 """What opening a session needs, loaded behind the first frame."""
 
 
-_ASKING = tuple(
-    f"{own}/{name}" for own in (".mcode", ".claude") for name in ("settings.json", "settings.local.json")
+_ASKING = (
+    *(f"{own}/{name}" for own in (".mcode", ".claude") for name in ("settings.json", "settings.local.json")),
+    ".mcode/tools.json",
 )
 """Files of a folder that may make mcode ask about it."""
 

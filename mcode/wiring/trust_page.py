@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mcode.config.hint_file import HINTS
 from mcode.config.supplied import HOOK, RULE, VALUE, VARIABLE
 from mcode.config.trust import MCP_SERVER
 from mcode.text import Kind, clean
@@ -21,6 +22,7 @@ HEADINGS = {
     RULE: "Calls that run without asking you (allow rules)",
     VARIABLE: "Environment variables of commands, hooks and servers",
     VALUE: "Other settings",
+    HINTS: "Words about tools, examples and places of tools",
 }
 """Kinds of items in the order of the page."""
 
@@ -30,7 +32,7 @@ AFTERWARDS = (
 )
 
 
-COUNTED = {HOOK: "hook", RULE: "allow rule", VARIABLE: "variable", VALUE: "other setting"}
+COUNTED = {HOOK: "hook", RULE: "allow rule", VARIABLE: "variable", VALUE: "other setting", HINTS: "hint file"}
 """What items are called where they are only counted."""
 
 
@@ -73,7 +75,7 @@ def _item_lines(item: Item, trust: TrustStore) -> Iterator[str]:
     facts = {label: text for label, text in item.facts.items() if label != "file"}
     changes = trust.difference(item)
     mark = "   (changed)" if trust.earlier(item) is not None else ""
-    if item.kind in (RULE, VARIABLE, VALUE):
+    if item.kind in (RULE, VARIABLE, VALUE, HINTS):
         yield f"  {_short(item, facts)}   in {item.facts.get('file', item.folder)}{mark}"
     else:
         name = f"in {item.facts['file']}" if item.kind == HOOK else clean(item.key, Kind.DECISION)
@@ -86,4 +88,4 @@ def _item_lines(item: Item, trust: TrustStore) -> Iterator[str]:
 
 def _short(item: Item, facts: dict[str, str]) -> str:
     ((label, text), *_) = facts.items()
-    return f"{label}: {text}" if item.kind == VALUE else text
+    return f"{label}: {text}" if item.kind in (VALUE, HINTS) else text
