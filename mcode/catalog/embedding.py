@@ -6,8 +6,10 @@ software that it was made for, of which only that one data file is read. Both fi
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.util
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +42,10 @@ _FILES = {
     ),
 }
 """By part: the package that has it, its path there, and its SHA-256."""
+
+
+_LOADING = threading.Lock()
+"""Held while the model is loaded: two that load at once would both stay."""
 
 
 class EmbeddingError(Exception):
@@ -89,6 +95,17 @@ class Embedder:
         weights = mask[:, :, None].astype(numpy.float32)
         means = (states * weights).sum(1) / weights.sum(1)
         return means / numpy.linalg.norm(means, axis=1, keepdims=True)
+
+
+def shared_embedder() -> Embedder:
+    """The model of this process, loaded once however many sessions follow each other. Raises EmbeddingError."""
+    with _LOADING:
+        return _loaded()
+
+
+@functools.cache
+def _loaded() -> Embedder:
+    return Embedder()
 
 
 def missing() -> str:

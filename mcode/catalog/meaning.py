@@ -16,18 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 from mcode.catalog import words
 from mcode.catalog.document import first_sentence
-from mcode.catalog.embedding import MODEL, SIZE, Embedder, EmbeddingError, missing
+from mcode.catalog.embedding import MODEL, SIZE, EmbeddingError, missing, shared_embedder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from mcode.catalog.embedding import Embedder
     from mcode.catalog.entry import Entry
 
 logger = logging.getLogger(__name__)
 
 NEARLY_ALL = 0.98
 """Share of the tools whose vectors must be there for the meaning to count."""
+
+FEWEST = 25
+"""Tools from which on meaning is worth a model in memory; words tell fewer of them apart."""
 
 LOAD = 16
 """Tools that the thread works out before it makes them known and looks for new ones."""
@@ -42,9 +46,13 @@ TEXT = 800
 class Meaning:
     """Follows the tools of an index. `follow` and `nearness` belong to the searching thread."""
 
-    def __init__(self, cache: Path | None = None) -> None:
-        """`cache`: a database file in which vectors are kept by the hash of their text."""
+    def __init__(self, cache: Path | None = None, fewest: int = FEWEST) -> None:
+        """`cache`: a database file in which vectors are kept by the hash of their text.
+
+        `fewest`: so many tools must have been seen together before a model is loaded.
+        """
         self._cache = cache
+        self._fewest = fewest
         self._vectors: dict[bytes, Any] = {}
         """By hash; filled by the thread, read by the search: single items come and never go."""
         self._wanted: queue.SimpleQueue[Sequence[Entry] | None] = queue.SimpleQueue()
@@ -61,7 +69,7 @@ class Meaning:
 
     def follow(self, entries: Sequence[Entry]) -> None:
         """Work out, in the background, what of these tools is not known yet."""
-        if self.problem or self._closed.is_set():
+        if self.problem or self._closed.is_set() or (self._thread is None and len(entries) < self._fewest):
             return
         self._idle.clear()
         self._wanted.put(entries)
@@ -110,7 +118,13 @@ class Meaning:
 
     def _work(self) -> None:
         try:
-            self._embedder = Embedder()
+            self._work_out()
+        finally:
+            atexit.unregister(self._leave)
+
+    def _work_out(self) -> None:
+        try:
+            self._embedder = shared_embedder()
         except EmbeddingError as error:
             self.problem = str(error)
             logger.warning("tools are searched by words alone: %s", error)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
+import weakref
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,7 +37,7 @@ SHELF = [
 
 
 def settled(cache: Path | None = None) -> tuple[ToolIndex, Meaning]:
-    meaning = Meaning(cache)
+    meaning = Meaning(cache, fewest=1)
     index = ToolIndex.build(SHELF, meaning=meaning)
     assert meaning.settle(PATIENCE)
     assert meaning.problem == ""
@@ -56,6 +58,33 @@ def test_until_the_vectors_are_there_words_alone_rank() -> None:
 
     plain, waiting = ToolIndex.build(SHELF), ToolIndex.build(SHELF, meaning=Never())
     assert waiting.search("book a payment", 4) == plain.search("book a payment", 4)
+
+
+def test_a_few_tools_load_no_model() -> None:
+    meaning = Meaning()
+    index = ToolIndex.build(SHELF, meaning=meaning)
+    assert meaning.settle(0)
+    assert index.search("get me a flight to Lisbon", 1) == ToolIndex.build(SHELF).search(
+        "get me a flight to Lisbon", 1
+    )
+    meaning.close()
+
+
+def test_the_model_is_loaded_once_in_a_process() -> None:
+    (_, first), (_, second) = settled(), settled()
+    assert first._embedder is second._embedder  # pyright: ignore[reportPrivateUsage] -- it is memory that counts
+
+
+def test_a_closed_one_is_let_go(tmp_path: Path) -> None:
+    meaning = settled(tmp_path / "vectors.db")[1]
+    gone = weakref.ref(meaning)
+    meaning.close()
+    thread = meaning._thread
+    assert thread is not None
+    thread.join(PATIENCE)
+    del meaning, thread
+    gc.collect()
+    assert gone() is None
 
 
 def test_vectors_are_kept_and_read_again_as_they_were(tmp_path: Path) -> None:
@@ -97,7 +126,8 @@ def test_a_model_that_is_not_the_known_one_is_not_used(monkeypatch: pytest.Monke
     monkeypatch.setitem(embedding._FILES, "model", (package, name, "0" * 64))
     with pytest.raises(embedding.EmbeddingError, match="not the file that mcode knows"):
         embedding.Embedder()
-    meaning = Meaning()
+    embedding._loaded.cache_clear()
+    meaning = Meaning(fewest=1)
     index = ToolIndex.build(SHELF, meaning=meaning)
     meaning.settle(PATIENCE)
     assert "not the file" in meaning.problem
