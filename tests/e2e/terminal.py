@@ -97,7 +97,14 @@ class BinaryTerminal:
 
     def decide(self, words: str) -> None:
         """Wait for the approval's own prompt and answer it there."""
-        self.wait_for_row("approve?")
+        self._reply("approve?", words)
+
+    def answer(self, words: str) -> None:
+        """Wait for a question's own prompt and answer it there."""
+        self._reply("answer?", words)
+
+    def _reply(self, prompt: str, words: str) -> None:
+        self.wait_for_row(prompt)
         self.pump(QUIET)
         self.say(words)
 
