@@ -62,7 +62,7 @@ class Agent:
         self.workspace = parts.workspace
         self.catalog = parts.catalog
         self.session = parts.session
-        self.pasted = PastedImages(parts.session.directory / "values")
+        self.pasted = PastedImages(parts.session.directory)
         self.hooks = parts.hooks
         self.builder = parts.builder
         self.meter = parts.meter

@@ -174,7 +174,7 @@ class Bash(Tool):
         progress = _Progress(services.progress)
         if self._jobs is None or _is_inner(services.call):
             return await run_process(spec, progress)
-        return await self._jobs.run(command, spec, progress)
+        return await self._jobs.run_here(command, spec, progress)
 
     def _refuse_job(self, arguments: JsonObject, call: Call) -> str:
         """Why nothing can run in the background for this call; nothing where it can."""

@@ -151,7 +151,7 @@ class Jobs:
             raise
         return job
 
-    async def run(
+    async def run_here(
         self, command: str, spec: ProcessSpec, on_output: Callable[[bytes], None]
     ) -> ProcessResult | Job:
         """Run a command and wait for its end, or until it is moved to the background: then it is a job.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -17,6 +18,7 @@ from mcode.builtins.refusal import RefusalError, explain
 from mcode.builtins.suggestions import similar_names
 from mcode.builtins.window import Window, show_lines
 from mcode.images.formats import label_of
+from mcode.images.store import is_pasted
 from mcode.tool import Effect, Preview, ToolResult
 
 if TYPE_CHECKING:
@@ -50,6 +52,9 @@ class Read(FileTool):
     @override
     async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:
         title = self.card_name(arguments, workspace)
+        path = Path(arguments["file_path"])
+        if is_pasted(path):
+            return Preview(f"{path.name} (pasted)", body=title)
         first, limit = arguments.get("offset", 1), arguments.get("limit")
         if limit is not None:
             title = f"{title}:{first}-{first + limit - 1}"

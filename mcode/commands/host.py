@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.agent.meter import Totals
+    from mcode.agent.pasted import PastedImages
     from mcode.agent.rewinding import Rewinding
     from mcode.agent.room import RoomMaker
     from mcode.agent.skills import Skills
@@ -190,6 +191,11 @@ class Conversation(Protocol):
     @property
     def jobs(self) -> Jobs:
         """Commands that run in the background."""
+        ...
+
+    @property
+    def pasted(self) -> PastedImages:
+        """Images that were pasted into messages."""
         ...
 
     @property

@@ -15,7 +15,20 @@ if TYPE_CHECKING:
     from mcode.images.picture import Picture
     from mcode.jsontext import JsonObject
 
+DIRECTORY = "values"
+"""Of a session's images, in its directory."""
+
 _ID = re.compile(r"[0-9a-f]{64}\Z")
+
+
+def pasted_name(number: int, media_type: str) -> str:
+    """The name of the file of an image that was pasted."""
+    return f"pasted-{number}{SUFFIXES[media_type]}"
+
+
+def is_pasted(path: Path) -> bool:
+    """True for the path of an image that was pasted into a session."""
+    return path.parent.name == DIRECTORY and path.stem.removeprefix("pasted-").isdecimal()
 
 
 class ImageStore:

@@ -8,7 +8,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from mcode.errors import StorageError
-from mcode.images.store import ImageStore
+from mcode.images.store import DIRECTORY, ImageStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ class SideFiles:
         self._session = session
         self._undo_required = undo_required
         self._mask = mask
-        self.images = ImageStore(session.directory / "values")
+        self.images = ImageStore(session.directory / DIRECTORY)
         """The session's images; a copy of the session takes them along, as it does its other values."""
 
     def spill_path(self, suffix: str) -> Path:

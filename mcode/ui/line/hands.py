@@ -15,6 +15,7 @@ from mcode.ui.line.keys import KEYS
 
 if TYPE_CHECKING:
     from mcode.events import Event
+    from mcode.ui.errands import Errands
     from mcode.ui.line.app import LineApp
 
 _TWICE = 2.0
@@ -32,6 +33,7 @@ class Hands:
         self.editing = False
         """True while the user's editor has the terminal."""
         self._last_press: tuple[str, float] = ("", 0.0)
+        self._made: Errands | None = None
 
     def key_pressed(self) -> None:
         """Any key: hands are not at rest, and the last hint has been seen."""
@@ -133,6 +135,23 @@ class Hands:
         if not self.editing:
             self.editing = True
             self._app.work.begin(self._edit())
+
+    def paste_image(self) -> None:
+        """Put the clipboard's image into the draft."""
+        self._app.work.begin(self._errands().paste_image())
+
+    def to_background(self) -> None:
+        """Move the command that runs to the background."""
+        self._errands().to_background()
+
+    def _errands(self) -> Errands:
+        from mcode.ui.errands import Errands
+
+        if self._made is None:
+            app = self._app
+            insert = app.prompt.draft.insert_text
+            self._made = Errands(lambda: app.agent, os.environ, insert=insert, hint=self.say_hint)
+        return self._made
 
     def keys_help(self) -> None:
         """List the keys."""

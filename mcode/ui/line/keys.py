@@ -28,6 +28,8 @@ KEYS = (
     ("Up, Down", "take back a queued message, then the history"),
     ("Ctrl+R", "search the history"),
     ("Ctrl+G", "edit the draft in your editor"),
+    ("Ctrl+V", "paste the image of the clipboard; a dropped image file becomes a mention"),
+    ("Ctrl+X", "move the command that runs to the background"),
     ("Ctrl+L, Ctrl+Z", "draw the screen again; suspend"),
     ("F1", "this list"),
 )
@@ -61,6 +63,15 @@ def _bind_draft(bindings: KeyBindings, prompt: Prompt, actions: Actions) -> None
     bind("s-tab", _back_tab)
     bind("c-g", lambda _, actions: actions.edit())
     bind("c-d", lambda _, actions: actions.control_d(), only=typing & empty)
+
+    bind("c-v", lambda _, actions: actions.paste_image())
+
+    @bindings.add(Keys.BracketedPaste, filter=typing)
+    def paste(event: KeyPressEvent) -> None:
+        from mcode.ui.clipboard_image import mentions_of
+
+        text = _with_plain_line_ends(event.data)
+        prompt.draft.insert_text(mentions_of(text) or text)
 
     @bindings.add("c-o")
     @bindings.add("escape", "#")
@@ -172,6 +183,11 @@ def _bind_everywhere(bindings: KeyBindings, prompt: Prompt, actions: Actions) ->
     def repaint(event: KeyPressEvent) -> None:
         del event
         actions.repaint()
+
+    @bindings.add("c-x", eager=True)
+    def to_background(event: KeyPressEvent) -> None:
+        del event
+        actions.to_background()
 
     @bindings.add("c-z")
     def suspend(event: KeyPressEvent) -> None:

@@ -20,6 +20,12 @@ class Chips:
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
 
+    def paste(self, text: str) -> str:
+        """What is to stand in the draft for a paste: a mention for each image file that it names, else as `fold`."""
+        from mcode.ui.clipboard_image import mentions_of
+
+        return mentions_of(text) or self.fold(with_plain_line_ends(text))
+
     def fold(self, text: str) -> str:
         """What is to stand in the draft for a text that comes from elsewhere: itself, or a label."""
         rows = text.count("\n") + (not text.endswith("\n"))

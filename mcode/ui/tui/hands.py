@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from mcode.ui.completion import Suggestion
+    from mcode.ui.errands import Errands
     from mcode.ui.tui.app import McodeApp
 
 _TWICE = 2.0
@@ -33,6 +34,7 @@ class Hands:
         self.editing = False
         """True while the user's editor has the terminal."""
         self._last_press: tuple[str, float] = ("", 0.0)
+        self._made: Errands | None = None
 
     async def press(self, key: str) -> None:
         """Do now what a key is bound to."""
@@ -148,6 +150,27 @@ class Hands:
             self._front.answers.approval(self._front.deciding)
         else:
             self._front.transcript.toggle()
+
+    def paste_image(self) -> None:
+        """Put the clipboard's image into the draft."""
+        if not self._front.prompt.asking and not self._front.deciding.focused:
+            self._front.work.begin(self._errands().paste_image())
+
+    def to_background(self) -> None:
+        """Move the command that runs to the background."""
+        self._errands().to_background()
+
+    def _errands(self) -> Errands:
+        from mcode.ui.errands import Errands
+
+        if self._made is None:
+            front = self._front
+            self._made = Errands(lambda: front.agent, os.environ, insert=self._type_in, hint=self.hint)
+        return self._made
+
+    def _type_in(self, text: str) -> None:
+        self._front.prompt.insert(text)
+        self._front.draft_changed()
 
     def focus_moved(self, focused: Widget | None) -> None:
         """The focus went somewhere, maybe by a click."""

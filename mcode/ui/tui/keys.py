@@ -15,6 +15,8 @@ KEYS = (
     ("Ctrl+R", "search the history"),
     ("Ctrl+G", "edit the draft in your editor"),
     ("Ctrl+O", "fold or unfold the last card; in an approval: full screen"),
+    ("Ctrl+V", "paste the image of the clipboard; a dropped image file becomes a mention"),
+    ("Ctrl+X", "move the command that runs to the background"),
     ("PgUp, PgDn, Ctrl+Home, End", "scroll the transcript; End follows it again"),
     ("Alt+Up, Alt+Down", "previous and next block"),
     ("Ctrl+L, Ctrl+Z", "draw the screen again; suspend"),

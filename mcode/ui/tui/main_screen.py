@@ -35,6 +35,8 @@ MAIN_KEYS: list[BindingType] = [
     Binding("shift+tab", "next_mode", id="main.next-mode", show=False),
     Binding("ctrl+g", "edit", id="main.editor", show=False),
     Binding("ctrl+o", "open", id="main.fold", show=False),
+    Binding("ctrl+v", "paste_image", id="main.paste-image", show=False),
+    Binding("ctrl+x", "to_background", id="main.background", show=False),
     Binding("pageup", "page(-1)", id="main.page-up", show=False),
     Binding("pagedown", "page(1)", id="main.page-down", show=False),
     Binding("ctrl+home", "beginning", id="main.beginning", show=False),
@@ -168,6 +170,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_open(self) -> None:
         """An approval in full, else fold or unfold a card."""
         self._hands.open()
+
+    def action_paste_image(self) -> None:
+        """The image of the clipboard into the draft."""
+        self._hands.paste_image()
+
+    def action_to_background(self) -> None:
+        """What runs and is waited for goes on in the background."""
+        self._hands.to_background()
 
     def action_page(self, by: int) -> None:
         """Scroll the transcript."""

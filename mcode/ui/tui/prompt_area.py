@@ -10,7 +10,7 @@ from textual.content import Content
 from typing_extensions import override
 
 from mcode.ui.completion import Suggestion
-from mcode.ui.tui.chips import Chips, with_plain_line_ends
+from mcode.ui.tui.chips import Chips
 from mcode.ui.tui.enter_guard import EnterGuard
 from mcode.ui.tui.past import Past, as_row, found_in
 from mcode.ui.tui.prompt_keys import PROMPT_KEYS
@@ -185,7 +185,7 @@ class PromptArea(TextArea, inherit_bindings=False):
         event.stop()
         event.prevent_default()
         self.end_list()
-        self._insert(self._chips.fold(with_plain_line_ends(event.text)))
+        self._insert(self._chips.paste(event.text))
 
     def _typed(self, letter: str) -> None:
         if self._query is not None:
