@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from mcode import jsontext
 from mcode.commands.registry import Arguments, Command, CommandResult
-from mcode.commands.tables import table
+from mcode.commands.tables import plural, table
+from mcode.config.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,12 +60,27 @@ def _text(data: JsonObject) -> str:
         lines.append(table([_source(source) for source in data["sources"]]))
     else:
         lines.append("There are no settings files; everything is as mcode comes.")
-    lines += ["Settings", table(_rows(data["values"])), "Under `mcode`", table(_rows(data["mcode"]))]
+    default = _defaults()
+    others = 0
+    for title, name in (("Settings", "values"), ("Under `mcode`", "mcode")):
+        said = {key: value for key, value in data[name].items() if value != default[name].get(key)}
+        others += len(data[name]) - len(said)
+        if said:
+            lines += [title, table(_rows(said))]
+    lines.append(
+        f"{plural(others, 'setting is', 'settings are')} as mcode comes; /config --json has all of them."
+    )
     if data["problems"]:
         lines.append("Problems")
         lines += [f"  {problem['severity']}: {problem['message']}" for problem in data["problems"]]
     lines.append("Rules: /permissions. Hooks: /hooks. Files are read when mcode starts.")
     return "\n".join(lines)
+
+
+def _defaults() -> JsonObject:
+    """What counts where no file says anything."""
+    plain = Settings()
+    return {"values": _fields(plain, skip=_ELSEWHERE), "mcode": _fields(plain.own)}
 
 
 def _source(source: JsonObject) -> tuple[str, str, str]:

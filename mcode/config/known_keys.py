@@ -96,6 +96,12 @@ def variables(value: JsonValue) -> str | None:
     return None if isinstance(value, dict) else "an object of variable names and text"
 
 
+def key_names(value: JsonValue) -> str | None:
+    entry = as_object(value)
+    fine = entry is not None and all(isinstance(each, str) for each in entry.values())
+    return None if fine else 'an object of names and keys, such as {"main.editor": "ctrl+x"}'
+
+
 def command(value: JsonValue) -> str | None:
     entry = as_object(value) or {}
     if entry.get("type", "command") == "command" and isinstance(entry.get("command"), str):
@@ -172,6 +178,8 @@ KEYS: dict[str, Key] = {
     "mcode.ui.title": Key(flag, "user"),
     "mcode.ui.idleTime": Key(number(0.5, 60), "user"),
     "mcode.ui.armDelay": Key(number(0.3, 60), "user"),
+    "mcode.ui.mouse": Key(flag, "user"),
+    "mcode.ui.keys": Key(key_names, "user", "members"),
     "mcode.toolSearch": Key(anything),
     "mcode.placement": Key(an_object, merge="members"),
     "mcode.programs": Key(anything),

@@ -30,6 +30,8 @@ def own_settings(values: JsonObject) -> OwnSettings:
             title=values.get("mcode.ui.title", ui.title),
             idle_time=values.get("mcode.ui.idleTime", ui.idle_time),
             arm_delay=values.get("mcode.ui.armDelay", ui.arm_delay),
+            mouse=values.get("mcode.ui.mouse", ui.mouse),
+            keys=values.get("mcode.ui.keys", {}),
         ),
         max_calls_per_turn=values.get("mcode.maxCallsPerTurn", 200),
         sandbox=values.get("mcode.sandbox", False),

@@ -126,6 +126,10 @@ class UiSettings:
     """Seconds without a key before an approval may take the focus."""
     arm_delay: float = 0.5
     """Seconds before a focused approval accepts a key."""
+    mouse: bool = True
+    """Whether the screen takes the mouse; without it the terminal selects by itself."""
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Keys by the name of what they do; names and keys are checked by the screen."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -21,19 +21,19 @@ def cell_width(text: str) -> int:
     return width
 
 
-def shorten(text: str, width: int) -> str:
-    """Cut one line of text to at most `width` cells, with `…` at the end where something was cut."""
+def shorten(text: str, width: int, cut: str = "…") -> str:
+    """Cut one line of text to at most `width` cells, with `cut`, one cell, at the end where something was cut."""
     if width <= 0:
         return ""
     if text.isascii() and text.isprintable():
-        return text if len(text) <= width else text[: width - 1] + "…"
+        return text if len(text) <= width else text[: width - 1] + cut
     used = 0
     fits = 0
     previous = ""
     for index, character in enumerate(text):
         used += _step(previous, character)
         if used > width:
-            return text[:fits] + "…"
+            return text[:fits] + cut
         if used < width:
             fits = index + 1
         previous = character

@@ -58,20 +58,20 @@ def finished_lines(
     return lines + printed
 
 
-def running_line(started: ToolStarted, progress: str, seconds: float, width: int) -> str:
+def running_line(started: ToolStarted, progress: str, seconds: float, width: int, cut: str) -> str:
     """The redrawn row of a call that still runs."""
-    return _live_line(started, f"{seconds:.0f} s  {clean(progress, Kind.LINE)}".rstrip(), width)
+    return _live_line(started, f"{seconds:.0f} s  {clean(progress, Kind.LINE)}".rstrip(), width, cut)
 
 
-def waiting_line(started: ToolStarted, width: int) -> str:
+def waiting_line(started: ToolStarted, width: int, cut: str) -> str:
     """The redrawn row of a call that the user is asked about; no time runs."""
-    return _live_line(started, "waiting for you", width)
+    return _live_line(started, "waiting for you", width, cut)
 
 
-def _live_line(started: ToolStarted, facts: str, width: int) -> str:
+def _live_line(started: ToolStarted, facts: str, width: int, cut: str) -> str:
     name = clean(started.call.tool, Kind.LINE)
     room = max(_LEAST_TITLE, width - cell_width(name) - cell_width(facts) - 14)
-    return f"  ...     {name}  {shorten(title_of(started), room)}  {facts}"
+    return f"  ...     {name}  {shorten(title_of(started), room, cut)}  {facts}"
 
 
 def title_of(started: ToolStarted) -> str:
@@ -101,7 +101,7 @@ def _line(word: str, call: Call, title: str, facts: str, look: Look, depth: int,
     room = max(_LEAST_TITLE, width - len(indent) - state - cell_width(name) - 2 - cell_width(facts) - 2)
     paints = {"ok": palette.good, "FAIL": palette.bad, "denied": palette.warn, "exit": palette.warn}
     painted = paints.get(word.partition(" ")[0], palette.dim)
-    return f"{indent}{painted(word.ljust(7))} {name}  {shorten(title, room)}  {palette.dim(facts)}".rstrip()
+    return f"{indent}{painted(word.ljust(7))} {name}  {shorten(title, room, look.cut)}  {palette.dim(facts)}".rstrip()
 
 
 def _fits(outcome: Outcome, title: str, facts: list[str], depth: int, width: int) -> bool:

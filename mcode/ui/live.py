@@ -27,6 +27,7 @@ from mcode.events import (
 )
 from mcode.text import Kind, clean, shorten
 from mcode.ui.calls import running_line, waiting_line
+from mcode.ui.cut_off import CutOff
 from mcode.ui.wrap import wrap_cells
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ class _Running:
 class LiveArea:
     """Keeps what the redrawn rows show; reads the event stream and nothing else."""
 
-    def __init__(self, model: str, mode: str, *, confined: bool = False) -> None:
-        """`confined`: commands run in a sandbox."""
+    def __init__(self, model: str, mode: str, *, confined: bool = False, cut: str = "\u2026") -> None:
+        """`confined`: commands run in a sandbox; `cut` stands at the end of what is too wide."""
+        self.cut = cut
         self.model = model
         self.mode = mode
         self.confined = confined
@@ -67,6 +69,7 @@ class LiveArea:
         self.early: tuple[str, ...] = ()
         """What waits for the session to be opened."""
         self.turn_since: float | None = None
+        self.cut_off = CutOff()
         self._running: dict[str, _Running] = {}
         self._hooks: dict[str, str] = {}
         self._waiting: dict[str, str] = {}
@@ -80,6 +83,7 @@ class LiveArea:
 
     def receive(self, event: Event) -> None:  # noqa: C901 -- one case an event, each one line
         """Take an event in."""
+        self.cut_off.receive(event)
         match event:
             case TurnStarted():
                 self.turn_since = time.monotonic()
@@ -131,7 +135,7 @@ class LiveArea:
         rows += self._calls(width)
         activity = self._activity()
         if activity:
-            rows.append(LiveRow(shorten(activity, width), "class:activity"))
+            rows.append(LiveRow(shorten(activity, width, self.cut), "class:activity"))
         rows += self._queued(width)
         return rows
 
@@ -144,16 +148,18 @@ class LiveArea:
             parts += _meter(ledger, detailed=width >= 80)
         if width < 60:
             parts = parts[1:]
-        return LiveRow(shorten(" " + "  ".join(part for part in parts if part), width), "class:status")
+        return LiveRow(
+            shorten(" " + "  ".join(part for part in parts if part), width, self.cut), "class:status"
+        )
 
     def _calls(self, width: int) -> list[LiveRow]:
         now = time.monotonic()
         running = list(self._running.values())
         shown = [
             LiveRow(
-                waiting_line(each.started, width)
+                waiting_line(each.started, width, self.cut)
                 if each.started.call.id in self._waiting.values()
-                else running_line(each.started, each.progress, now - each.since, width),
+                else running_line(each.started, each.progress, now - each.since, width, self.cut),
                 "class:running",
             )
             for each in running[-_CALL_ROWS:]
@@ -185,7 +191,7 @@ class LiveArea:
     def _queued(self, width: int) -> list[LiveRow]:
         queue = self.early or self.queue
         rows = [
-            LiveRow(shorten(f"  queued {at}:  {clean(text, Kind.LINE)}", width), "class:queue")
+            LiveRow(shorten(f"  queued {at}:  {clean(text, Kind.LINE)}", width, self.cut), "class:queue")
             for at, text in enumerate(queue[:_QUEUE_ROWS], 1)
         ]
         if len(queue) > _QUEUE_ROWS:

@@ -43,6 +43,11 @@ class Look:
         return "\u203a " if self.unicode and self.decorated else "> "
 
     @property
+    def cut(self) -> str:
+        """Stands at the end of what was cut to the width."""
+        return "\u2026" if self.unicode else "~"
+
+    @property
     def quote(self) -> str:
         """Stands before each line of what the user decides on, so that none of it can pose as ours."""
         return "  | " if self.decorated else "  : "

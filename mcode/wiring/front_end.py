@@ -125,6 +125,7 @@ def _screen(
         messages=unsent.messages,
         theme=theme or default_theme(place.environment, background.dark),
         title=place.ui.title,
+        mouse=place.ui.mouse,
         typed=unsent.draft + background.typed,
     )
 

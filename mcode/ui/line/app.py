@@ -76,7 +76,7 @@ class LineApp:
         """True while mcode is stopped and has given the terminal back."""
         self._tick: asyncio.TimerHandle | None = None
         self.console = Console(decorated=self.look.decorated)
-        self.live = LiveArea("", "")
+        self.live = LiveArea("", "", cut=look.cut)
         self.transcript = Transcript(self.look, self.console.columns)
         self.history = Entered()
         self.hands = Hands(self)

@@ -10,6 +10,7 @@ from prompt_toolkit.application import in_terminal
 
 from mcode.errors import UsageError
 from mcode.permissions.modes import Mode, next_mode
+from mcode.ui.cut_off import GO_ON
 from mcode.ui.editor import edit, editor_command
 from mcode.ui.line.keys import KEYS
 
@@ -49,9 +50,11 @@ class Hands:
     def draft_entered(self, text: str) -> None:
         """Enter: send the draft."""
         text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        app = self._app
+        if not text and app.live.cut_off:
+            text = GO_ON
         if not text.strip():
             return
-        app = self._app
         if app.answering.holds_back():
             return
         app.prompt.sent()

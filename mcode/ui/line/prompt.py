@@ -250,7 +250,7 @@ class Prompt:
             mark = ">" if at == chosen else " "
             text = f"  {mark} {completion.display_text}  {completion.display_meta_text}".rstrip()
             style = "class:chosen" if at == chosen else "class:offered"
-            rows.append(LiveRow(shorten(clean(text, Kind.LINE), width), style))
+            rows.append(LiveRow(shorten(clean(text, Kind.LINE), width, self.look.cut), style))
         left = len(state.completions) - first - len(rows)
         if left > 0:
             rows.append(LiveRow(f"    {left} more", "class:offered"))

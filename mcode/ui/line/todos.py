@@ -46,5 +46,5 @@ def todo_rows(todos: Sequence[JsonObject], look: Look, width: int) -> list[str]:
 def _row(todo: JsonObject, look: Look, width: int) -> str:
     status = str(todo.get("status", ""))
     text = f"{_MARKS.get(status, '[ ]')} {clean(str(todo.get('content', '')), Kind.LINE)}"
-    row = shorten(text, max(16, width)) if look.decorated else text
+    row = shorten(text, max(16, width), look.cut) if look.decorated else text
     return look.palette.dim(row) if status == "completed" else row

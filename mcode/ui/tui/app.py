@@ -22,6 +22,7 @@ from mcode.ui.tui.farewell import Farewell
 from mcode.ui.tui.hands import Hands
 from mcode.ui.tui.look import can_show_unicode, look_for
 from mcode.ui.tui.main_screen import MainScreen
+from mcode.ui.tui.mouse import Mouse
 from mcode.ui.tui.notifier import Notifier
 from mcode.ui.tui.prompt_area import PromptArea
 from mcode.ui.tui.pump import EventPump
@@ -68,6 +69,7 @@ class McodeApp(App[int], inherit_bindings=False):
         messages: Sequence[str] = (),
         theme: str | None = None,
         title: bool = True,
+        mouse: bool = True,
         typed: str = "",
     ) -> None:
         """`arriving` opens the session, once the first frame is out; what is sent before waits for it.
@@ -80,22 +82,20 @@ class McodeApp(App[int], inherit_bindings=False):
         self.start, self.home = start, home
         self.messages_before = messages
         self.unicode = can_show_unicode(environment) and manners.unicode
-        self._manners = manners
+        self._manners, self._environment = manners, environment
         self.typed_before = typed
         self.key, self.unsent = "", Unsent()
         """A key that the user gave, and what was not sent when the screen was left for another one."""
         self.failure: McodeError | None = None
         """Why no session could be opened."""
-        self.farewell = Farewell(self)
-        self._environment = environment
+        self.farewell, self.mouse = Farewell(self), Mouse(self._write_past_screen, on=mouse)
         self.theme = theme if theme in self.available_themes else default_theme(environment, dark=None)
         self.look: Look = look_for(self.current_theme, unicode=self.unicode, colour=manners.color)
         self.work = Work(lambda text: self.say(text, "error"), self._give_up)
-        self.facts = Facts("", "default")
+        self.facts = Facts("", "default", cut=self.look.glyphs.cut)
         self.pump = EventPump(self._show_events, stream_gap=0.2 if "SSH_CONNECTION" in environment else 0.1)
         self.sessions = Sessions(self, arriving)
-        self.hands = Hands(self)
-        self.history = Entered()
+        self.hands, self.history = Hands(self), Entered()
         self._make_widgets()
         self.notifier = Notifier(self._write_past_screen, bell=manners.bell, title=title, place=start.name)
         self.answers = Answers(self)
@@ -110,12 +110,12 @@ class McodeApp(App[int], inherit_bindings=False):
         )
 
     def _make_widgets(self) -> None:
-        self.suggestions = Suggestions()
+        self.suggestions = Suggestions(self.look.glyphs.cut)
         self.prompt = PromptArea(self.hands, self.suggestions)
         self.transcript = TranscriptView(Document(), self.look)
         self.panel = ApprovalPanel(lambda: self.look, lambda: self.main.size.height)
         self.activity = ActivityLine(self.facts)
-        self.queue = QueueStrip()
+        self.queue = QueueStrip(self.look.glyphs.cut)
         self.status = StatusLine(self.facts, self.sessions.servers)
         self.main = MainScreen(self)
         self.deciding = Deciding(
@@ -128,8 +128,8 @@ class McodeApp(App[int], inherit_bindings=False):
             arm=self._manners.arm,
         )
         if not self.unicode:
-            self.prompt.add_class("ascii")
-            self.panel.add_class("ascii")
+            for widget in (self.prompt, self.panel, self.suggestions):
+                widget.add_class("ascii")
 
     @property
     def agent(self) -> Conversation:
@@ -156,7 +156,7 @@ class McodeApp(App[int], inherit_bindings=False):
         reason = "other"
         try:
             with callback_faults(self.work.fault):
-                code = await self.run_async()
+                code = await self.run_async(mouse=self.mouse.on)
             reason = "prompt_input_exit"
         finally:
             self.pump.stop()
@@ -164,9 +164,7 @@ class McodeApp(App[int], inherit_bindings=False):
             await self.sessions.finish(reason)
             self.farewell.print_last()
         task = asyncio.current_task()
-        if (
-            task is not None and task.cancelling()
-        ):  # Textual ends its loop at a cancellation and says nothing of it
+        if task is not None and task.cancelling():  # Textual ends its loop at one and says nothing of it
             raise asyncio.CancelledError
         if self.failure is not None:
             raise self.failure
@@ -200,7 +198,8 @@ class McodeApp(App[int], inherit_bindings=False):
             self.transcript.apply(event)
             self.sessions.receive(event)
         self.activity.refresh_facts()
-        self.status.refresh_facts()
+        self.prompt.offer(self.facts.cut_off.offer)
+        self.main.status_changed()
         self._show_queue()
 
     def _show_queue(self) -> None:
@@ -228,6 +227,7 @@ class McodeApp(App[int], inherit_bindings=False):
             elif isinstance(event, events.Key):
                 self.status.hint("")
                 self.deciding.key_pressed()
+                self.hands.key_pressed(event.key)
                 if self.deciding.takes(event):
                     return
             self._bring_to_prompt(event)

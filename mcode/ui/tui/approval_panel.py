@@ -207,6 +207,8 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         style = "bold reverse" if chosen else "dim" if closed else ""
         if self._height() < _ROOMY and not chosen:
             return [Content(row).stylize(style) for row in wrap_words(head, width, 5)]
+        if offer.rule and not offer.to_the_end and offer.named_rule in offer.label:
+            return [Content(row).stylize(style) for row in wrap_words(head, width, 5)]  # it is said already
         if offer.rule and cell_width(f"{head}   {offer.rule}") <= width:
             return [Content(f"{head}   {offer.rule}").stylize(style)]
         lines = [Content(row).stylize(style) for row in wrap_words(head, width, 5)]

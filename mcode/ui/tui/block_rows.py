@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MESSAGE_ROWS = 40
 """Rows of a message of the user's that are shown unasked."""
 
+_MARGIN = "  "
 _TODO_ROWS, _TODO_BEFORE = 12, 3
 _TODO_MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 _WORDS = {"info": ("note:", "dim"), "warning": ("warning:", "warn"), "error": ("error:", "bad")}
@@ -120,12 +121,14 @@ def _thought(block: ThinkingBlock, width: int, glyphs: Glyphs) -> list[Row]:
 def _notice(block: NoticeBlock, width: int) -> list[Row]:
     text = clean(block.text).strip("\n").expandtabs(4)
     if block.severity == "command":
-        return [
+        room = width - len(_MARGIN)
+        rows = [
             row
             for line in text.split("\n")[:MOST_ROWS]
-            for part in wrap_columns(line[:4000], width)
-            for row in break_cells([Span(part)], width)
+            for part in wrap_columns(line[:4000], room)
+            for row in break_cells([Span(part)], room)
         ]
+        return indented(rows, (Span(_MARGIN),))
     word, style = _WORDS.get(block.severity, _WORDS["info"])
     margin = (Span(f"{word} ", style),)
     return indented(wrap_text(text[:40_000], width - len(word) - 1), margin, (Span(" " * (len(word) + 1)),))
@@ -138,8 +141,8 @@ def _todos(todos: Sequence[JsonObject], width: int, glyphs: Glyphs) -> list[Row]
     for todo in todos[first : first + _TODO_ROWS]:
         status = str(todo.get("status", ""))
         style = {"completed": "dim", "in_progress": "strong"}.get(status, "")
-        text = shorten(clean(str(todo.get("content", ""))[:2000], Kind.LINE), max(16, width - 6))
-        text = text[:-1] + glyphs.cut if text.endswith("\u2026") else text
+        content = clean(str(todo.get("content", ""))[:2000], Kind.LINE)
+        text = shorten(content, max(16, width - 6), glyphs.cut)
         mark = _TODO_MARKS.get(status, "[ ]")
         rows.append(
             Row(

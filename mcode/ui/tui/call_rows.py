@@ -23,8 +23,8 @@ CARD_WIDTH = 110
 NARROW = 80
 """Below this width cards lose their side lines, sizes and times."""
 
-LEAST_TITLE = 16
-"""Cells that what a call is about keeps, however narrow the terminal is."""
+LEAST_TITLE, _LEAST_NARROW, _LEAST_SERVER = 16, 24, 34
+"""Cells that what a call is about keeps: in a wide and in a narrow terminal; a server's tool keeps its name."""
 
 _WORDS = {Status.OK: "ok", Status.FAILED: "FAIL", Status.DENIED: "denied", Status.CANCELLED: "stopped"}
 _STYLES = {"ok": "good", "FAIL": "bad", "denied": "warn", "ask": "warn strong", "exit": "warn"}
@@ -112,7 +112,9 @@ def _laid_out(left: list[Span], title: str, facts: Sequence[Span], width: int, g
     """Left part, title, and facts at the right edge; the title gives way first, then facts from the last on."""
     taken = sum(cell_width(span.text) for span in left) + 2
     shown = [fact for fact in facts if fact.text]
-    wanted = min(cell_width(title), LEAST_TITLE if width >= NARROW else 24)
+    least = LEAST_TITLE if width >= NARROW else _LEAST_NARROW
+    name, gap, _ = title.partition("  ")
+    wanted = min(cell_width(title), max(least, min(cell_width(name), _LEAST_SERVER) if gap else 0))
     while len(shown) > 1 and taken + wanted + 2 + _cells_of(shown) > width:
         shown.pop(-2 if shown[-1].text == _BY_USER and len(shown) > 2 else -1)
     room = width - taken - (_cells_of(shown) + 2 if shown else 0)
@@ -155,7 +157,7 @@ def seconds_text(seconds: float) -> str:
 def _facts(node: CallNode) -> list[str]:
     """What came of it, how long it took and by whose leave; in the order in which they are worth their room."""
     word = state_word(node)
-    summary = "" if node.summary == word else clean(node.summary[:400], Kind.LINE)
+    summary = "" if node.summary == word else clean(node.summary[:400], Kind.LINE).removeprefix(f"{word}, ")
     if node.status in {Status.DENIED, Status.FAILED}:
         summary = "" if node.status is Status.DENIED else summary
     mentioned = node.call.origin is Origin.USER and node.call.tool != "Bash"

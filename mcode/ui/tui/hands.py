@@ -10,6 +10,7 @@ from textual.app import SuspendNotSupported
 
 from mcode.errors import UsageError
 from mcode.permissions.modes import Mode, next_mode
+from mcode.ui.cut_off import GO_ON
 from mcode.ui.editor import edit, editor_command
 from mcode.ui.tui.keys import KEYS
 
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from mcode.ui.tui.app import McodeApp
 
 _TWICE = 2.0
-"""Seconds within which a second press means it."""
+"""Seconds within which a second press means it; any other key between them makes it a first one again."""
+
+_ESCAPES = 0.8
+"""The same for Esc, which also closes what is open."""
 
 
 class Hands:
@@ -53,6 +57,13 @@ class Hands:
         front.history.add(text)
         front.sending.send(text)
         front.transcript.scroll_to_end()
+
+    def empty_entered(self) -> None:
+        """Enter on an empty draft sends nothing, but where an answer was cut off: there it asks for the rest."""
+        front = self._front
+        if front.facts.cut_off and front.prompt.at_rest:
+            front.sending.send(GO_ON)
+            front.transcript.scroll_to_end()
 
     def draft_changed(self) -> None:
         """Something was typed or taken away."""
@@ -92,7 +103,7 @@ class Hands:
             self.hint("Interrupting.")
         elif not front.main.prompt_focused:
             front.main.focus_prompt()
-        elif front.prompt.is_blank and self._twice("escape") and front.sessions.opened:
+        elif front.prompt.is_blank and self._twice("escape", _ESCAPES) and front.sessions.opened:
             front.sending.run("/rewind" if front.registry.find("rewind") else "/resume")
 
     def control_c(self) -> None:
@@ -202,12 +213,18 @@ class Hands:
             front.say("An editor needs the terminal, which this screen cannot give away here.", "warning")
         finally:
             self.editing = False
+            front.mouse.again()
             front.refresh(layout=True)
 
     def _interrupt(self) -> bool:
         return self._front.sending.interrupt()
 
-    def _twice(self, key: str) -> bool:
+    def key_pressed(self, key: str) -> None:
+        """Any key of the main screen."""
+        if key != self._last_press[0]:
+            self._last_press = ("", 0.0)
+
+    def _twice(self, key: str, within: float = _TWICE) -> bool:
         now = time.monotonic()
         before, self._last_press = self._last_press, (key, now)
-        return before[0] == key and now - before[1] < _TWICE
+        return before[0] == key and now - before[1] < within

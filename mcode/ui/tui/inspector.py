@@ -13,6 +13,7 @@ from typing_extensions import override
 from mcode.text import Kind, cell_width, clean, shorten
 from mcode.ui.tui.rows import Row, Span, row
 from mcode.ui.tui.rows_view import RowsView
+from mcode.ui.tui.status import StatusLine
 from mcode.ui.tui.wrapping import wrap_parts
 from mcode.ui.wrap import wrap_cells, wrap_columns, wrap_words
 
@@ -41,12 +42,6 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         RowsView { height: 1fr; padding: 0 1; }
         Input { border: solid $primary; background: transparent; &:focus { border: solid $accent; } }
         &.ascii Input { border: ascii $primary; &:focus { border: ascii $accent; } }
-        DataTable {
-            height: 1fr;
-            background: transparent;
-            & > .datatable--header { background: transparent; color: $foreground; text-style: bold underline; }
-            &:ansi > .datatable--header { background: transparent; color: $foreground; text-style: bold underline; }
-        }
     }
     """
 
@@ -66,6 +61,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         self._head = Static(Content(""), markup=False, classes="title")
         self._banner = Static(Content(""), markup=False, classes="banner")
         self._keys = Static(Content(""), markup=False, classes="keys")
+        self._status = StatusLine(front.facts, front.sessions.servers)
 
     def body(self) -> Iterable[Widget]:
         """The widgets between title and keys."""
@@ -82,10 +78,17 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         yield self._banner
         yield from self.body()
         yield self._keys
+        yield self._status
+
+    def refresh_facts(self) -> None:
+        """The figures of the last request are other ones, or something began to wait."""
+        self._status.refresh_facts()
+        self.draw_frame()
 
     def on_mount(self) -> None:
         """Draw the rows around the body; what begins to wait shows as a banner."""
         self.set_class(not self.front.unicode, "ascii")
+        self._status.keyless = self.front.status.keyless
         self.draw_frame()
         self.call_after_refresh(self.opened)
 
@@ -101,10 +104,10 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         """The title, the banner and the keys, for the present width."""
         width = max(20, self.size.width - 2)
         right = "Esc close"
-        middle = self._subtitle
+        middle, cut = self._subtitle, self.front.look.glyphs.cut
         room = width - cell_width(self._title) - cell_width(right) - 4
-        text = f"{self._title}   {shorten(middle, room) if room > 10 else ''}".rstrip()
-        text = shorten(text, width - len(right) - 1)
+        text = f"{self._title}   {shorten(middle, room, cut) if room > 10 else ''}".rstrip()
+        text = shorten(text, width - len(right) - 1, cut)
         self._head.update(Content(f"{text}{' ' * max(1, width - cell_width(text) - len(right))}{right}"))
         self._keys.update(Content("\n".join(wrap_parts(self.keys.split("   "), width))))
         waiting = len(self.front.deciding.waiting)

@@ -6,8 +6,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from mcode.commands.tables import tokens
+from mcode.ui.calls import duration_text
+from mcode.ui.tui.call_rows import size_text
 from mcode.ui.tui.session_picker import SessionPicker
-from mcode.ui.tui.table_inspector import Column, RowKey, TableInspector, TableSpec, rows_of
+from mcode.ui.tui.table_inspector import RowKey, TableInspector, TableSpec, rows_of
+from mcode.ui.tui.table_view import Column
 
 if TYPE_CHECKING:
     from mcode.commands.registry import CommandResult
@@ -35,12 +38,12 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
             return TableInspector(front, PROGRAMS, rows_of(data["programs"]), _last_line(result.text))
         case "hooks" if data.get("hooks"):
             return TableInspector(front, HOOKS, rows_of(data["hooks"]))
-        case "resume" if rows and "first_prompt" in rows[0]:
+        case "resume" if any(not row.get("current") for row in rows):
             return SessionPicker(front, RESUME, [row for row in rows if not row.get("current")])
         case "rewind" if rows and "turn" in rows[0]:
             return TableInspector(front, REWIND, rows[::-1], _last_line(result.text))
         case "model" if data.get("offered"):
-            offered = [{"model": each} for each in data["offered"]]
+            offered = [{"model": each, "current": each == front.agent.model} for each in data["offered"]]
             return TableInspector(front, MODEL, offered)
         case "theme" if rows:
             return TableInspector(front, THEME, rows)
@@ -77,6 +80,10 @@ def _day(value: Any) -> str:
     return datetime.fromtimestamp(float(value)).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
+def _now(current: Any) -> str:
+    return "now" if current else ""
+
+
 def _whole(row: JsonObject) -> str:
     del row
     return ""
@@ -86,14 +93,14 @@ TOOLS = TableSpec(
     "/tools",
     (
         Column("state", "state"),
-        Column("name", "tool", width=44),
-        Column("source", "source", width=16),
+        Column("name", "tool", width=44, least=24),
+        Column("source", "source", width=16, least=6, worth=3),
         Column("tokens", "tokens", of_row=_cost, right=True),
-        Column("permission", "permission"),
-        Column("calls", "calls", right=True),
-        Column("last_turn", "last used", of_row=_last_used),
+        Column("permission", "permission", worth=5),
+        Column("calls", "calls", right=True, worth=4),
+        Column("last_turn", "last used", of_row=_last_used, worth=2),
     ),
-    subtitle="what the model can see, and what it costs",
+    subtitle="what the model can see, and what it costs; (n): cost if loaded",
     state="state",
     box="Search as the model would  (runs the real tool_search; loads nothing)",
     box_command="/tools search",
@@ -110,10 +117,10 @@ PERMISSIONS = TableSpec(
     "/permissions",
     (
         Column("behavior", "says"),
-        Column("rule", "rule", width=50),
-        Column("scope", "scope"),
-        Column("path", "file", width=60),
-        Column("line", "line", right=True),
+        Column("rule", "rule", width=50, least=16),
+        Column("scope", "scope", worth=3),
+        Column("path", "file", width=60, least=16, worth=4),
+        Column("line", "line", right=True, worth=2),
     ),
     subtitle="rules, the strongest first",
     state="behavior",
@@ -125,12 +132,12 @@ PERMISSIONS = TableSpec(
 MCP = TableSpec(
     "/mcp",
     (
-        Column("name", "server", width=30),
+        Column("name", "server", width=30, least=12),
         Column("state", "state"),
-        Column("resident", "resident", right=True),
-        Column("deferred", "deferred", right=True),
-        Column("tokens", "tokens", lambda value: tokens(int(value)), right=True),
-        Column("error", "last error", width=60),
+        Column("resident", "resident", right=True, worth=4),
+        Column("deferred", "deferred", right=True, worth=3),
+        Column("tokens", "tokens", lambda value: tokens(int(value)), right=True, worth=2),
+        Column("error", "last error", width=60, least=14),
     ),
     subtitle="servers that bring tools",
     state="state",
@@ -146,11 +153,11 @@ PROGRAMS = TableSpec(
     "/programs",
     (
         Column("number", "#", right=True),
-        Column("title", "program", width=50),
-        Column("status", "ended"),
-        Column("calls", "calls", right=True),
-        Column("wall_ms", "ms", right=True),
-        Column("kept_out", "kept out", right=True),
+        Column("title", "program", width=50, least=20),
+        Column("status", "ended", width=24),
+        Column("calls", "calls", right=True, worth=4),
+        Column("wall_ms", "time", lambda value: duration_text(float(value) / 1000), right=True, worth=2),
+        Column("kept_out", "kept out", lambda value: size_text(int(value)), right=True, worth=3),
     ),
     subtitle="what the model's programs did, and what they kept out of the context",
     state="status",
@@ -161,12 +168,13 @@ HOOKS = TableSpec(
     "/hooks",
     (
         Column("event", "event"),
-        Column("matcher", "matcher"),
-        Column("command", "command", width=60),
-        Column("onFailure", "on failure"),
-        Column("scope", "scope"),
-        Column("unsupported", "not run because", width=60),
+        Column("matcher", "matcher", worth=4),
+        Column("command", "command", width=60, least=16),
+        Column("onFailure", "on failure", worth=2),
+        Column("scope", "scope", worth=3),
+        Column("unsupported", "not run because", width=60, least=10, worth=1),
     ),
+    subtitle="what runs before and after calls",
     state="event",
     keys={"enter": RowKey("details", _whole)},
 )
@@ -174,10 +182,10 @@ HOOKS = TableSpec(
 RESUME = TableSpec(
     "/resume",
     (
-        Column("id", "id", lambda value: str(value)[:8]),
-        Column("name", "name", width=24),
-        Column("first_prompt", "first message", width=60),
-        Column("messages", "messages", right=True),
+        Column("id", "id", lambda value: str(value)[:8], worth=2),
+        Column("name", "name", width=24, least=8, worth=4),
+        Column("first_prompt", "first message", width=60, least=16),
+        Column("messages", "messages", right=True, worth=3),
         Column("modified", "last used", _day),
     ),
     subtitle="sessions of this folder, newest first",
@@ -188,27 +196,47 @@ REWIND = TableSpec(
     "/rewind",
     (
         Column("turn", "message", right=True),
-        Column("text", "text", width=70),
-        Column("files_changed_since", "files changed since", right=True),
+        Column("text", "text", width=70, least=16),
+        Column("files_changed_since", "files changed since", right=True, worth=3),
     ),
     subtitle="back to the moment before a message",
     keys={
-        "enter": RowKey("both", lambda row: f"/rewind {row['turn']} both", leaves=True),
-        "b": RowKey("conversation only", lambda row: f"/rewind {row['turn']} conversation", leaves=True),
-        "o": RowKey("files only", lambda row: f"/rewind {row['turn']} files", leaves=True),
+        "enter": RowKey(
+            "both",
+            lambda row: f"/rewind {row['turn']} both",
+            leaves=True,
+            sure=lambda row: f"Conversation and files go back to the moment before message {row['turn']}.",
+        ),
+        "b": RowKey(
+            "conversation only",
+            lambda row: f"/rewind {row['turn']} conversation",
+            leaves=True,
+            sure=lambda row: (
+                f"The conversation goes back to the moment before message {row['turn']}; files stay."
+            ),
+        ),
+        "o": RowKey(
+            "files only",
+            lambda row: f"/rewind {row['turn']} files",
+            leaves=True,
+            sure=lambda row: (
+                f"Files go back to the moment before message {row['turn']}; the conversation stays."
+            ),
+        ),
     },
 )
 
 MODEL = TableSpec(
     "/model",
-    (Column("model", "model", width=80),),
+    (Column("model", "model", width=80, least=20), Column("current", "", _now)),
     subtitle="what the endpoint offers; /model NAME takes any other",
     keys={"enter": RowKey("use", lambda row: f"/model {row['model']}", leaves=True)},
 )
 
 THEME = TableSpec(
     "/theme",
-    (Column("theme", "theme"), Column("current", "", lambda value: "now" if value else "")),
+    (Column("theme", "theme"), Column("current", "", _now)),
+    subtitle="the colours of the screen; the ansi ones are your terminal's own",
     keys={"enter": RowKey("use", lambda row: f"/theme {row['theme']}", leaves=True)},
 )
 
@@ -216,8 +244,8 @@ HELP = TableSpec(
     "/help",
     (
         Column("name", "command", lambda value: f"/{value}"),
-        Column("usage", "with", width=22),
-        Column("summary", "", width=80),
+        Column("usage", "with", width=22, least=10, worth=3),
+        Column("summary", "what it does", width=80, least=20),
     ),
     subtitle="commands; F1 lists the keys",
     keys={"enter": RowKey("more", lambda row: f"/help {row['name']}")},

@@ -122,13 +122,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
             again.time = key.time
             self._front.prompt.post_message(again)
 
-    def waiting_changed(self, first: Request | None, count: int) -> None:
-        """Something began to wait, or ceased to."""
+    def status_changed(self) -> None:
+        """The figures of the last row may be other ones, here and in an inspector that is open."""
         from mcode.ui.tui.inspector import InspectorScreen
 
-        self._front.activity.waiting(count)
+        self._front.status.refresh_facts()
         if self._front.is_running and isinstance(self._front.screen, InspectorScreen):
-            self._front.screen.draw_frame()
+            self._front.screen.refresh_facts()
+
+    def waiting_changed(self, first: Request | None, count: int) -> None:
+        """Something began to wait, or ceased to."""
+        self._front.activity.waiting(count)
+        self.status_changed()
         if first is None:
             self._front.notifier.show("")
 

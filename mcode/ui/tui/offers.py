@@ -36,6 +36,11 @@ class Offer:
     """True where all that is decided on must have been in view first."""
 
     @property
+    def named_rule(self) -> str:
+        """The rule alone."""
+        return self.rule.removeprefix("rule: ")
+
+    @property
     def with_reason(self) -> bool:
         """True where the user may say why."""
         return self.key in _WITH_REASON

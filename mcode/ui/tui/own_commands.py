@@ -22,7 +22,7 @@ def with_own_commands(registry: Registry, front: McodeApp) -> Registry:
     """The commands of every front end, and those of this one before the last, which quits."""
     *most, last = registry
     others = [command for command in most if command.name != COPY.name]
-    return Registry((*others, _theme(front), _copy(front), _key(front), last))
+    return Registry((*others, _theme(front), _mouse(front), _copy(front), _key(front), last))
 
 
 def _theme(front: McodeApp) -> Command:
@@ -47,6 +47,31 @@ def _theme(front: McodeApp) -> Command:
         return sorted(front.available_themes)
 
     return Command("theme", "the colours of the screen", run, "[name]", complete=names)
+
+
+def _mouse(front: McodeApp) -> Command:
+    async def run(context: CommandContext, arguments: Arguments) -> CommandResult:
+        words = arguments.at_most(1, "/mouse [on|off]")
+        if words and words[0] not in {"on", "off"}:
+            raise UsageError(f"/mouse is on or off, not `{words[0]}`; it stays as it is.")
+        if words:
+            places = context.around.places
+            front.mouse.turn(on=words[0] == "on")
+            set_value(places.settings_file, ("mcode", "ui", "mouse"), front.mouse.on, places=places)
+        told = (
+            "The mouse is mcode's: it scrolls, opens cards and selects; Shift+drag selects past mcode."
+            if front.mouse.on
+            else "The mouse is your terminal's: it selects and copies by itself; PgUp and PgDn scroll."
+        )
+        return CommandResult(told, {"mouse": front.mouse.on})
+
+    def names(context: CommandContext) -> Sequence[str]:
+        del context
+        return ("on", "off")
+
+    return Command(
+        "mouse", "whether mcode takes the mouse, or your terminal", run, "[on|off]", complete=names
+    )
 
 
 def _copy(front: McodeApp) -> Command:

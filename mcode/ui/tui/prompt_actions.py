@@ -21,6 +21,10 @@ class PromptActions(Protocol):
         """Enter: the draft as it is to be sent, labels of pastes replaced."""
         ...
 
+    def empty_entered(self) -> None:
+        """Enter on an empty draft."""
+        ...
+
     def draft_changed(self) -> None:
         """Something was typed or taken away."""
         ...

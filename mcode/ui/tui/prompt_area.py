@@ -13,6 +13,7 @@ from mcode.ui.completion import Suggestion
 from mcode.ui.tui.chips import Chips
 from mcode.ui.tui.enter_guard import EnterGuard
 from mcode.ui.tui.past import Past, as_row, found_in
+from mcode.ui.tui.placeholder import Placeholder
 from mcode.ui.tui.prompt_keys import PROMPT_KEYS
 from mcode.ui.tui.text_area import TextArea
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from mcode.ui.tui.suggestions import Suggestions
 
 KEYS_HINT = "Enter send    Ctrl+J new line"
-PLACEHOLDER = "Ask for a change, or type / for commands, @ for files, ? for keys"
-SHORT_PLACEHOLDER = "Ask; / commands, @ files, ? keys"
 
 
 @dataclass(slots=True)
@@ -64,7 +63,8 @@ class PromptArea(TextArea, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = PROMPT_KEYS
 
     def __init__(self, actions: PromptActions, suggestions: Suggestions) -> None:
-        super().__init__(soft_wrap=True, highlight_cursor_line=False, placeholder=Content(PLACEHOLDER))
+        self._empty = Placeholder()
+        super().__init__(soft_wrap=True, highlight_cursor_line=False, placeholder=Content(self._empty.text))
         self.cursor_blink = False
         self._actions = actions
         self._suggestions = suggestions
@@ -76,8 +76,6 @@ class PromptArea(TextArea, inherit_bindings=False):
         self._stashed: _Stashed | None = None
         self._looking: asyncio.Task[None] | None = None
         self._title = KEYS_HINT
-        self._empty = ""
-        self._narrow = False
         self.border_title = Content(KEYS_HINT)
 
     @property
@@ -103,13 +101,20 @@ class PromptArea(TextArea, inherit_bindings=False):
 
     def on_resize(self, event: Resize) -> None:
         """A narrow prompt says less while it is empty."""
-        self._narrow = event.size.width < len(PLACEHOLDER) + 2
-        self.use_placeholder(self._empty)
+        self._empty.width = event.size.width
+        self.placeholder = Content(self._empty.text)
 
     def use_placeholder(self, text: str) -> None:
         """Say on an empty draft how things stand; without a text, what the prompt takes."""
-        self._empty = text
-        self.placeholder = Content(text or (SHORT_PLACEHOLDER if self._narrow else PLACEHOLDER))
+        self._empty.state = text
+        self.placeholder = Content(self._empty.text)
+
+    def offer(self, text: str) -> None:
+        """What Enter does on an empty draft, in place of what the prompt takes; empty text ends it."""
+        if text == self._empty.offer:
+            return
+        self._empty.offer = text
+        self.placeholder = Content(self._empty.text)
 
     def use_draft(self, text: str) -> None:
         """Put a text in place of the draft; a long one as a label."""
@@ -232,6 +237,8 @@ class PromptArea(TextArea, inherit_bindings=False):
         elif text.strip():
             self.clear_draft()
             self._actions.draft_entered(text)
+        elif not self.text:
+            self._actions.empty_entered()
 
     def clear_draft(self) -> None:
         """Empty the prompt."""

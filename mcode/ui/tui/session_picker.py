@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.widget import Widget
-    from textual.widgets import DataTable
 
     from mcode.jsontext import JsonObject
     from mcode.ui.tui.app import McodeApp
@@ -38,7 +37,10 @@ _PAUSE = 0.15
 class SessionPicker(TableInspector):
     """Enter goes on with the session; nothing is opened by looking."""
 
-    DEFAULT_CSS = "SessionPicker RowsView { height: 40%; border-top: solid $primary; }"
+    DEFAULT_CSS = """
+    SessionPicker RowsView { height: 40%; border-top: solid $primary; }
+    SessionPicker.ascii RowsView { border-top: ascii $primary; }
+    """
 
     def __init__(self, front: McodeApp, spec: TableSpec, rows: Sequence[JsonObject]) -> None:
         super().__init__(front, spec, rows)
@@ -50,9 +52,10 @@ class SessionPicker(TableInspector):
         yield from super().body()
         yield self._preview
 
-    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+    @override
+    def on_table_view_moved(self) -> None:
         """Look into the session under the cursor once the cursor rests."""
-        del event
+        super().on_table_view_moved()
         if self._reading is not None:
             self._reading.cancel()
         session = self.picked

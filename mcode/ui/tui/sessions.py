@@ -12,7 +12,7 @@ from mcode.ui.arrival import NotOpenError, Unsent
 from mcode.ui.tui.greeting import early_lines, is_keyless, late_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from mcode.commands.host import CommandContext, Conversation
     from mcode.commands.registry import Registry
@@ -103,13 +103,19 @@ class Sessions:
 
     async def _open(self) -> None:
         front = self._front
+        opened = False
         try:
             arrival = await self._arriving()
+            opened = True
         except McodeError as error:
             front.failure = error
             front.unsent = Unsent(tuple(front.sending.early or ()), front.prompt.draft)
             front.exit(1)
             return
+        finally:
+            if not opened and front.failure is None:  # a fault, which is told and logged; nothing could go on
+                front.unsent = Unsent(tuple(front.sending.early or ()), front.prompt.draft)
+                front.exit(1)
         self._take(arrival)
         if arrival.around.looked_at:
             self._hold(arrival.around.looked_at)
@@ -144,9 +150,33 @@ class Sessions:
         front.notifier.bell = ui.bell
         if ui.theme is not None and ui.theme != front.theme and ui.theme in front.available_themes:
             front.theme = ui.theme
+        self._take_keys(ui.keys)
         front.status.keyless = is_keyless(around)
         if arrival.servers is not None:
             arrival.servers.listen(lambda _: front.status.refresh_facts())
+
+    def _take_keys(self, wanted: Mapping[str, str]) -> None:
+        """Keys of the user's own, for what the bindings name."""
+        if not wanted:
+            return
+        from mcode.ui.tui.approval_panel import ApprovalPanel
+        from mcode.ui.tui.inspector import InspectorScreen
+        from mcode.ui.tui.main_screen import MAIN_KEYS
+        from mcode.ui.tui.own_keys import checked, names_of
+        from mcode.ui.tui.prompt_keys import PROMPT_KEYS
+        from mcode.ui.tui.table_inspector import TableInspector
+
+        places = (
+            MAIN_KEYS,
+            PROMPT_KEYS,
+            ApprovalPanel.BINDINGS,
+            InspectorScreen.BINDINGS,
+            TableInspector.BINDINGS,
+        )
+        usable, remarks = checked(wanted, {name for place in places for name in names_of(place)})
+        self._front.set_keymap(usable)
+        for each in remarks:
+            self._front.say(each, "warning")
 
     def receive(self, event: Event) -> None:
         """Tell who looks elsewhere."""

@@ -137,29 +137,33 @@ class SetupPanel(Static):
         if self.is_open:
             width = max(20, self.screen.size.width - 4)
             roomy = self.screen.size.height >= _ROOMY
-            self.update(Content("\n").join(_rows(self._places, width, roomy=roomy)))
+            self.update(
+                Content("\n").join(_rows(self._places, width, self._front.look.glyphs.cut, roomy=roomy))
+            )
 
 
-def _rows(places: Sequence[tuple[str, str]], width: int, *, roomy: bool) -> Iterator[Content]:
+def _rows(places: Sequence[tuple[str, str]], width: int, cut: str, *, roomy: bool) -> Iterator[Content]:
     blank = [Content("")] if roomy else []
     if roomy:
         yield Content("No API key found.").stylize("bold")
         yield Content("")
         yield Content("Looked in, in this order:")
     else:
-        yield Content(shorten("No API key found. Looked in, in this order:", width)).stylize("bold")
+        yield Content(shorten("No API key found. Looked in, in this order:", width, cut)).stylize("bold")
     shown = [clean(place, Kind.LINE) for place, _ in places]
     if width < _WIDE:
         shown = [place.replace(" in the environment", " (env)") for place in shown]
     named = [f"  {at}  {place}" for at, place in enumerate(shown, 1)]
     column = min(max(map(cell_width, named), default=0) + 4, max(20, width - 18))
     for name, (_, state) in zip(named, places, strict=True):
-        left = shorten(name, column - 2)
-        yield Content(shorten(f"{left}{' ' * (column - cell_width(left))}{clean(state, Kind.LINE)}", width))
+        left = shorten(name, column - 2, cut)
+        yield Content(
+            shorten(f"{left}{' ' * (column - cell_width(left))}{clean(state, Kind.LINE)}", width, cut)
+        )
     yield from blank
-    yield Content(shorten("Type a number and Enter:", width)).stylize("bold")
+    yield Content(shorten("Type a number and Enter:", width, cut)).stylize("bold")
     for at, choice in enumerate(_CHOICES, 1):
-        yield Content(shorten(f"  {at}  {choice}", width))
+        yield Content(shorten(f"  {at}  {choice}", width, cut))
     yield from blank
     if roomy:
-        yield Content(shorten(_ELSEWHERE, width))
+        yield Content(shorten(_ELSEWHERE, width, cut))

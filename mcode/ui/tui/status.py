@@ -70,7 +70,9 @@ class ActivityLine(Static):
         if self.display != active:
             self.display = active
         if active:
-            self.update(Content(shorten(text, max(10, self.screen.size.width - 2))), layout=False)
+            self.update(
+                Content(shorten(text, max(10, self.screen.size.width - 2), self._facts.cut)), layout=False
+            )
         if active and self._clock is None:
             self._clock = self.set_interval(1.0, self.refresh_facts)
         elif not active and self._clock is not None:
@@ -83,8 +85,10 @@ class QueueStrip(Static):
 
     DEFAULT_CSS = "QueueStrip { height: auto; display: none; padding: 0 1; color: $foreground; }"
 
-    def __init__(self) -> None:
+    def __init__(self, cut: str) -> None:
+        """`cut` stands at the end of what is too wide."""
         super().__init__(Content(""), markup=False)
+        self._cut = cut
         self._shown: tuple[Sequence[str], str, str] = ((), "", "")
 
     def show(self, waiting: Sequence[str], sending: str, *, when: str) -> None:
@@ -108,12 +112,14 @@ class QueueStrip(Static):
             if at == min(len(waiting), _QUEUED):
                 note = f"Up edits; sent {when}"
             rows.append(
-                _spread(f" queued {at}:  {clean(text, Kind.LINE)}", f"({note})" if note else "", width)
+                _spread(
+                    f" queued {at}:  {clean(text, Kind.LINE)}", f"({note})" if note else "", width, self._cut
+                )
             )
         if len(waiting) > _QUEUED:
             rows.append(f" +{len(waiting) - _QUEUED}")
         self.display = bool(rows)
-        self.update(Content("\n").join(Content(shorten(row, width)) for row in rows))
+        self.update(Content("\n").join(Content(shorten(row, width, self._cut)) for row in rows))
 
 
 class StatusLine(Static):
@@ -154,7 +160,7 @@ class StatusLine(Static):
         if self._hint:
             left, style = self._hint, "bold"
             right = right if cell_width(self._hint) + cell_width(right) + 2 <= width else ""
-        self.update(Content(_spread(left, right, width)).stylize(style), layout=False)
+        self.update(Content(_spread(left, right, width, facts.cut)).stylize(style), layout=False)
 
     def on_mount(self) -> None:
         """The first frame has it."""
@@ -182,12 +188,12 @@ def _k(count: int) -> str:
     return str(count) if count < 1000 else f"{count / 1000:.1f}k" if count < 10_000 else f"{count // 1000}k"
 
 
-def _spread(left: str, right: str, width: int) -> str:
+def _spread(left: str, right: str, width: int, cut: str) -> str:
     """One text at each end of a row; the left one gives way."""
     if not right:
-        return shorten(left, width)
+        return shorten(left, width, cut)
     room = width - cell_width(right) - 2
     if room < 8:
-        return shorten(left, width)
-    left = shorten(left, room)
+        return shorten(left, width, cut)
+    left = shorten(left, room, cut)
     return f"{left}{' ' * (width - cell_width(left) - cell_width(right))}{right}"

@@ -33,11 +33,14 @@ class Suggestions(Static):
         border-top: solid $primary;
         background: $surface;
         color: $foreground;
+        &.ascii { border-top: ascii $primary; }
     }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cut: str) -> None:
+        """`cut` stands at the end of what is too wide."""
         super().__init__(Content(""), markup=False)
+        self._cut = cut
         self._items: tuple[Suggestion, ...] = ()
         self._picked: int | None = None
         self._title = ""
@@ -89,12 +92,12 @@ class Suggestions(Static):
         first = max(0, min((self._picked or 0) - room // 2, len(self._items) - room))
         shown = self._items[first : first + room]
         names = min(40, max((cell_width(_label(item)) for item in shown), default=0))
-        lines = [Content(shorten(self._title, width))] if self._title else []
+        lines = [Content(shorten(self._title, width, self._cut))] if self._title else []
         for at, item in enumerate(shown, first):
-            label = shorten(_label(item), width)
+            label = shorten(_label(item), width, self._cut)
             note = clean(item.note, Kind.LINE)
             gap = " " * max(2, names - cell_width(label) + 2)
-            row = shorten(f"{label}{gap}{note}" if note else label, width)
+            row = shorten(f"{label}{gap}{note}" if note else label, width, self._cut)
             picked = at == self._picked
             lines.append(Content(f"{'>' if picked else ' '} {row}").stylize("bold reverse" if picked else ""))
         self.update(Content("\n").join(lines))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import DataTable, Input, Static
+from textual.widgets import Input, Static
 from typing_extensions import override
 
 from mcode.text import Kind, clean, shorten
 from mcode.ui.tui.inspector import InspectorScreen, TextInspector
+from mcode.ui.tui.table_view import TableView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from mcode.jsontext import JsonObject
     from mcode.ui.tui.app import McodeApp
+    from mcode.ui.tui.table_view import Column
 
 _NOTE_ROWS = 12
 """Lines of an answer that are shown above the rows."""
@@ -30,18 +32,8 @@ _HIT_ROWS = 6
 """The same for an answer to the box, so that the rows stay in sight."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: which member of a row, its heading, and how a value is written."""
-
-    member: str
-    title: str
-    write: Callable[[Any], str] = str
-    of_row: Callable[[JsonObject], str] | None = None
-    """Writes the cell where more than one member tells what stands there."""
-    right: bool = False
-    width: int = 40
-    """Cells at most."""
+_HELD = 0.3
+"""Seconds in which an Enter still belongs to the key that asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +47,8 @@ class RowKey:
     """True where the inspector closes before the command runs."""
     changes: bool = False
     """True where the rows are other ones afterwards."""
+    sure: Callable[[JsonObject], str] | None = None
+    """Says what would happen; it happens only when Enter confirms that. None: it happens at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +90,14 @@ class TableInspector(InspectorScreen):
         self._note_lines: Sequence[str] = ()
         self._answer: tuple[str, str] | None = None
         """The command that was asked last by the box, and its answer."""
+        self._asked_at = 0.0
         self._box = Input(placeholder="" if spec.box else "show rows with")
         self._box.cursor_blink = False  # at rest nothing moves
         self._box.border_title = Content(spec.box)
         self._note = Static(Content(""), markup=False, classes="note")
-        self._table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=False)
+        self._table = TableView(spec.columns, lambda: front.look)
+        self._asked: str = ""
+        """The key whose meaning waits to be confirmed."""
         self._foot = Static(Content(self._foot_text), markup=False, classes="foot")
 
     @property
@@ -122,8 +119,6 @@ class TableInspector(InspectorScreen):
         self._box.display = bool(self._spec.box)
         self._note.display = False
         self._foot.display = bool(self._foot_text)
-        for column in self._spec.columns:
-            self._table.add_column(Text(column.title), key=column.member)
         self._fill()
         self.focus_body()
 
@@ -150,12 +145,21 @@ class TableInspector(InspectorScreen):
             self._note.display = False
             self.focus_body()
 
-    def on_data_table_row_selected(self) -> None:
+    def on_table_view_picked(self) -> None:
         """Enter or a click on a row."""
-        self._do("enter")
+        if self._asked:
+            self._confirm()
+        else:
+            self._do("enter")
+
+    def on_table_view_moved(self) -> None:
+        """Another row: what was to be confirmed was meant for the one before."""
+        self._forget()
 
     def on_key(self, event: Key) -> None:
         """The keys of this inspector's rows."""
+        if event.key != "enter":
+            self._forget()
         if event.key in self._spec.keys and event.key != "enter" and self.focused is self._table:
             event.stop()
             self._do(event.key)
@@ -179,7 +183,7 @@ class TableInspector(InspectorScreen):
 
         row = self.picked
         if row is not None:
-            self.front.copy_to_clipboard(jsontext.dump(row))
+            self.front.copy(jsontext.dump(row))
 
     @property
     def picked(self) -> JsonObject | None:
@@ -191,6 +195,27 @@ class TableInspector(InspectorScreen):
         row, does = self.picked, self._spec.keys.get(key)
         if row is None or does is None:
             return
+        if does.sure is not None:
+            self._asked, self._asked_at = key, time.monotonic()
+            self._say(f"{does.sure(row)} Enter confirms; any other key leaves all as it is.")
+            return
+        self._carry_out(row, does)
+
+    def _confirm(self) -> None:
+        """Enter again, and not by a key that was held down."""
+        if time.monotonic() - self._asked_at < _HELD:
+            return
+        row, does = self.picked, self._spec.keys[self._asked]
+        self._forget()
+        if row is not None:
+            self._carry_out(row, does)
+
+    def _forget(self) -> None:
+        if self._asked:
+            self._asked = ""
+            self._note.display = False
+
+    def _carry_out(self, row: JsonObject, does: RowKey) -> None:
         command = does.command(row)
         if not command:
             self.front.push_screen(TextInspector(self.front, self._spec.title, facts(row)))
@@ -220,6 +245,10 @@ class TableInspector(InspectorScreen):
         elif len(lines) > _NOTE_ROWS:
             self.front.push_screen(TextInspector(self.front, command, result.text))
             return
+        self._say(*lines)
+
+    def _say(self, *lines: str) -> None:
+        """Show lines above the rows."""
         self._note_lines = lines
         self._draw_note()
         self._note.display = True
@@ -231,7 +260,8 @@ class TableInspector(InspectorScreen):
 
     def _draw_note(self) -> None:
         width = max(20, self.size.width - 2)
-        self._note.update(Content("\n").join(Content(shorten(line, width)) for line in self._note_lines))
+        cut = self.front.look.glyphs.cut
+        self._note.update(Content("\n").join(Content(shorten(line, width, cut)) for line in self._note_lines))
 
     def _fill(self) -> None:
         spec = self._spec
@@ -245,9 +275,7 @@ class TableInspector(InspectorScreen):
             member = spec.columns[self._sort].member
             rows.sort(key=lambda row: _order(row.get(member)))
         self._shown = rows
-        self._table.clear()
-        for row in rows:
-            self._table.add_row(*(_cell(column, row) for column in spec.columns))
+        self._table.show(rows)
         self.draw_frame()
 
 
@@ -261,13 +289,6 @@ def rows_of(data: object) -> list[JsonObject]:
     if not isinstance(data, list):
         return []
     return [cast("JsonObject", each) for each in cast("list[object]", data) if isinstance(each, dict)]
-
-
-def _cell(column: Column, row: JsonObject) -> Text:
-    value = row.get(column.member)
-    written = column.of_row(row) if column.of_row else "" if value is None else column.write(value)
-    text = shorten(clean(written, Kind.LINE), column.width)
-    return Text(text, justify="right" if column.right else "left", no_wrap=True)
 
 
 def _order(value: object) -> tuple[int, float, str]:

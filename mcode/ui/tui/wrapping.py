@@ -151,5 +151,4 @@ def wrap_text(text: str, width: int, style: str = "") -> list[Row]:
 
 def shorten_with(text: str, width: int, cut: str) -> str:
     """Cut one line to a width, with a sign of our own at its end."""
-    short = shorten(text, width)
-    return short[:-1] + cut if short != text else text
+    return shorten(text, width, cut)

@@ -1,0 +1,225 @@
+"""Rows in columns that fit the screen: a heading, a cursor, and cells that are made only when they come into view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from typing_extensions import override
+
+from mcode.text import Kind, cell_width, clean
+from mcode.ui.tui.wrapping import shorten_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from textual.events import Click, Resize
+
+    from mcode.jsontext import JsonObject
+    from mcode.ui.tui.look import Look
+
+_GAP = 2
+"""Blanks between two columns."""
+
+_MARK = 2
+"""Cells in front of the first column: the sign of the row under the cursor, and a blank."""
+
+_MEASURED = 400
+"""Rows whose cells say how wide a column wants to be, beside the longest plain values of all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: which member of a row, its heading, and how a value is written."""
+
+    member: str
+    title: str
+    write: Callable[[Any], str] = str
+    of_row: Callable[[JsonObject], str] | None = None
+    """Writes the cell where more than one member tells what stands there."""
+    right: bool = False
+    width: int = 40
+    """Cells at most."""
+    least: int = 0
+    """Cells that the column may be cut down to; 0: it is shown in full or not at all."""
+    worth: int = 9
+    """On a narrow screen the columns that are worth least go first."""
+
+    def text(self, row: JsonObject) -> str:
+        """The clean text of a row's cell."""
+        value = row.get(self.member)
+        written = self.of_row(row) if self.of_row else "" if value is None else self.write(value)
+        return clean(written, Kind.LINE)
+
+
+def fit(columns: Sequence[Column], natural: Sequence[int], room: int) -> list[tuple[Column, int]]:
+    """The columns that fit into `room` cells and their widths, given how wide each would like to be.
+
+    Columns with a `least` give way first, the widest of them foremost; then those that are worth least are left out.
+    """
+    shown = list(zip(columns, natural, strict=True))
+    while True:
+        widths = [width for _, width in shown]
+        over = sum(widths) + _GAP * (len(shown) - 1) - room
+        slack = [max(0, width - column.least) if column.least else 0 for column, width in shown]
+        if over <= 0 or len(shown) == 1:
+            break
+        if over <= sum(slack):
+            _narrow(widths, slack, over)
+            break
+        shown.remove(min(reversed(shown), key=_worth))
+    return [(column, width) for (column, _), width in zip(shown, widths, strict=True)]
+
+
+def _worth(shown: tuple[Column, int]) -> int:
+    return shown[0].worth
+
+
+def _narrow(widths: list[int], slack: list[int], over: int) -> None:
+    for _ in range(over):
+        widest = max((at for at, each in enumerate(slack) if each), key=lambda at: widths[at])
+        widths[widest] -= 1
+        slack[widest] -= 1
+
+
+class TableView(ScrollView, can_focus=True, inherit_bindings=False):
+    """Shows rows under a heading that stays. One row has the cursor."""
+
+    DEFAULT_CSS = """
+    TableView {
+        height: 1fr;
+        background: transparent;
+        scrollbar-size-vertical: 1;
+        overflow-x: hidden;
+        overflow-y: auto;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", id="table.up", show=False),
+        Binding("down", "move(1)", id="table.down", show=False),
+        Binding("pageup", "page(-1)", id="table.page-up", show=False),
+        Binding("pagedown", "page(1)", id="table.page-down", show=False),
+        Binding("home", "end(False)", id="table.first", show=False),
+        Binding("end", "end(True)", id="table.last", show=False),
+        Binding("enter", "pick", id="table.pick", show=False),
+    ]
+
+    class Picked(Message):
+        """Enter, or a click on the row that has the cursor."""
+
+    class Moved(Message):
+        """Another row has the cursor."""
+
+    def __init__(self, columns: Sequence[Column], look: Callable[[], Look]) -> None:
+        super().__init__()
+        self._columns = columns
+        self._look = look
+        self._table_rows: Sequence[JsonObject] = ()
+        self._natural: Sequence[int] = ()
+        self._fitted: list[tuple[Column, int]] = []
+        self.cursor_row = 0
+
+    def show(self, rows: Sequence[JsonObject]) -> None:
+        """Show other rows; the cursor stays where it is as far as there is a row."""
+        self._table_rows = rows
+        self.cursor_row = max(0, min(self.cursor_row, len(rows) - 1))
+        self._natural = [self._wanted(column) for column in self._columns]
+        self._fit()
+        self.post_message(self.Moved())
+
+    def on_resize(self, event: Resize) -> None:
+        """Another width has room for other columns."""
+        del event
+        self._fit()
+
+    def _fit(self) -> None:
+        room = self.size.width - _MARK
+        if room > 0 and self._natural:
+            self._fitted = fit(self._columns, self._natural, room)
+        self.virtual_size = Size(self.size.width, len(self._table_rows) + 1)
+        self._keep_in_view()
+        self.refresh()
+
+    def _wanted(self, column: Column) -> int:
+        rows = self._table_rows
+        cells = [cell_width(column.text(row)) for row in rows[:_MEASURED]]
+        if column.of_row is None and column.write is str:
+            cells += [len(str(row.get(column.member))) for row in rows[_MEASURED:]]
+        return max(cell_width(column.title), min(column.width, max(cells, default=0)))
+
+    def action_move(self, by: int) -> None:
+        """The cursor up or down."""
+        self._go(self.cursor_row + by)
+
+    def action_page(self, by: int) -> None:
+        """The cursor by a screenful."""
+        self._go(self.cursor_row + by * max(1, self.size.height - 2))
+
+    def action_end(self, last: bool) -> None:
+        """The cursor to the first or the last row."""
+        self._go(len(self._table_rows) if last else 0)
+
+    def action_pick(self) -> None:
+        """Do what Enter does with the row."""
+        if self._table_rows:
+            self.post_message(self.Picked())
+
+    def on_click(self, event: Click) -> None:
+        """To the row under the mouse; on the row that has the cursor already, what Enter does."""
+        at = event.y - 1 + self.scroll_offset.y
+        if event.y >= 1 and 0 <= at < len(self._table_rows):
+            if at == self.cursor_row:
+                self.action_pick()
+            else:
+                self._go(at)
+
+    def _go(self, to: int) -> None:
+        to = max(0, min(to, len(self._table_rows) - 1))
+        if to != self.cursor_row:
+            self.cursor_row = to
+            self._keep_in_view()
+            self.refresh()
+            self.post_message(self.Moved())
+
+    def _keep_in_view(self) -> None:
+        first, shown = self.scroll_offset.y, max(1, self.size.height - 1)
+        if not first <= self.cursor_row < first + shown:
+            to = self.cursor_row if self.cursor_row < first else self.cursor_row - shown + 1
+            self.scroll_to(y=to, animate=False)
+
+    @override
+    def render_line(self, y: int) -> Strip:
+        width, base = self.size.width, self.rich_style
+        at = y - 1 + self.scroll_offset.y
+        if y == 0:
+            heads = (column.title for column, _ in self._fitted)
+            strip = self._strip(heads, " ", base + Style(bold=True, underline=True), base)
+        elif at < len(self._table_rows):
+            row = self._table_rows[at]
+            under = at == self.cursor_row
+            style = base + (Style(bold=True, reverse=self.has_focus) if under else Style.null())
+            strip = self._strip(
+                (column.text(row) for column, _ in self._fitted), ">" if under else " ", style, style
+            )
+        else:
+            return Strip.blank(width, base)
+        return strip.adjust_cell_length(width, base)
+
+    def _strip(self, cells: Iterable[str], mark: str, style: Style, gap: Style) -> Strip:
+        segments = [Segment(mark.ljust(_MARK), gap)]
+        for at, ((column, width), text) in enumerate(zip(self._fitted, cells, strict=True)):
+            short = shorten_with(text, width, self._look().glyphs.cut)
+            blank = " " * (width - cell_width(short))
+            if at:
+                segments.append(Segment(" " * _GAP, gap))
+            parts = [Segment(blank, gap), Segment(short, style)]
+            segments += parts if column.right else reversed(parts)
+        return Strip(segments)
