@@ -305,12 +305,13 @@ def _explain(error: OSError | ValueError, spec: ProcessSpec) -> str:
     if isinstance(error, OSError) and error.errno == errno.E2BIG:
         size = len(os.fsencode(spec.argv[-1]))
         return (
-            f"The command has {size} bytes, more than the system passes on. Put it into a file and run that."
+            f"The command has {size} bytes, more than the system passes on. Nothing was run. Put it into a file "
+            "and run that."
         )
     if isinstance(error, OSError) and not spec.cwd.is_dir():
-        return f"The directory {spec.cwd} does not exist any more. Start mcode again in one that does."
+        return f"The directory {spec.cwd} does not exist any more. Nothing was run. Start mcode again in one that does."
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return f"bash could not be started in {spec.cwd}: {reason}."
+    return f"bash could not be started in {spec.cwd}: {reason}. Nothing was run. Tell the user."
 
 
 def _failure(reason: str) -> ToolResult:

@@ -64,7 +64,7 @@ class Edit(FileTool):
         def make_plan(target: Path, before: Snapshot | None) -> Plan:
             if replacement.old == replacement.new:
                 raise RefusalError(
-                    f"old_string and new_string are the same for {path}. {UNCHANGED} There is nothing to edit."
+                    f"old_string and new_string are the same for {path}. {UNCHANGED} Give a new_string that differs."
                 )
             if before is None:
                 return _creation(path, arguments["new_string"], replacement)

@@ -52,7 +52,9 @@ class Glob(SearchTool):
         try:
             GlobPattern(names)
         except ValueError as error:
-            raise RefusalError(f"The pattern cannot be used: {error}. Nothing was searched.") from None
+            raise RefusalError(
+                f"The pattern {pattern!r} cannot be used: {error}. Nothing was searched. Correct the pattern."
+            ) from None
         if not names:
             raise RefusalError(
                 f"The pattern {pattern!r} ends in a slash, so it names no file. Nothing was searched. "

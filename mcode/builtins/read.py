@@ -105,7 +105,8 @@ def _reached(part: FilePart, path: Path, first: int) -> FilePart:
     """The part, if the file has so many lines. Raises RefusalError otherwise."""
     if part.total is not None and first > max(part.total, 1):
         raise RefusalError(
-            f"{path} has {part.total:,} lines, so there is nothing from line {first:,} on. Use a smaller offset."
+            f"{path} has {part.total:,} lines, so there is nothing from line {first:,} on. Nothing was read. "
+            "Use a smaller offset."
         )
     return part
 
@@ -120,8 +121,8 @@ def _require_text(raw: bytes, path: Path, size: int) -> None:
 
 def _missing(path: Path, workspace: Workspace) -> RefusalError:
     names = similar_names(path, workspace)
-    advice = f"Similar in that directory: {', '.join(names)}." if names else "Find it with Glob."
-    return RefusalError(f"{path} does not exist. {advice}")
+    advice = f"Read one of those that are like it: {', '.join(names)}." if names else "Find it with Glob."
+    return RefusalError(f"{path} does not exist. Nothing was read. {advice}")
 
 
 def _present(part: FilePart, first: int) -> ToolResult:

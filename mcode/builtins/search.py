@@ -40,6 +40,9 @@ _WORKER_GRACE = 1.0
 """Seconds that mcode's own program, which keeps the limit itself, gets for its start and its report."""
 _TROUBLES = 2
 """Highest exit code of a search program that came to its end: something could not be read."""
+_SHOWN = 200
+"""Characters of a pattern that a refusal repeats."""
+
 _NAMED = 3
 """Files that a notice names; the others are counted."""
 
@@ -112,7 +115,7 @@ class Searcher:
         try:
             pattern = to_python(query.pattern)
         except ValueError as error:
-            raise _bad_pattern(str(error)) from None
+            raise _bad_pattern(query.pattern, str(error)) from None
         return worker_command(query, pattern, self._entries, self._seconds)
 
     def _collect(self, query: Query, directory: Path, printed: Printed) -> Found:
@@ -123,9 +126,9 @@ class Searcher:
             complaints = worker_complaints(bytes(printed.errors))
         complaints.stopped = printed.stopped or _abnormal_end(printed) or complaints.stopped
         if any(file == "/dev/stdin" for file, _, _ in complaints.bad_rules):
-            complaints.pattern = "the glob cannot be read"
+            raise _bad_pattern(query.glob or "", "the glob cannot be read")
         if complaints.pattern:
-            raise _bad_pattern(complaints.pattern)
+            raise _bad_pattern(query.pattern, complaints.pattern)
         if query.mode == "lines":
             files = _read_lines(printed.output, complaints)
         else:
@@ -188,8 +191,11 @@ def _abnormal_end(printed: Printed) -> str:
     return f"when its program ended with {code}" + (f": {said[-1]}" if said else "")
 
 
-def _bad_pattern(reason: str) -> RefusalError:
-    return RefusalError(f"The pattern cannot be used: {reason}. Nothing was searched. Correct the pattern.")
+def _bad_pattern(pattern: str, reason: str) -> RefusalError:
+    shown = pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…"
+    return RefusalError(
+        f"The pattern {shown!r} cannot be used: {reason}. Nothing was searched. Correct the pattern."
+    )
 
 
 def _read_names(output: bytearray) -> list[str]:

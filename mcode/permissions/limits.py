@@ -41,8 +41,7 @@ def not_in_plan(subject: Subject) -> Verdict | None:
     else:
         return None
     advice = (
-        "Nothing was run. Go on with the reading tools, then present your plan; it is carried out once the user "
-        "approves it"
+        "Go on with the reading tools, then present your plan; it is carried out once the user approves it"
     )
     return Verdict(Behavior.DENY, f"mode plan only reads and explores: {denied}. {advice}", kind="mode")
 

@@ -33,13 +33,27 @@ def refused(refusal: Refused) -> Outcome:
 
 def denied(call: Call, reason: str, kind: FailureKind) -> Outcome:
     """A call that a rule, a mode, a hook or the user denied."""
+    if kind is FailureKind.HOOK_DENIED and "hook" not in reason:
+        reason = f"a hook says: {reason}"
     text = (
-        f"Denied: {reason.rstrip('.')}. The call did not run and nothing was changed. "
+        f"Denied: {reason.rstrip('.')}. The call did not run and nothing was changed: {_named(call)}. "
         "Do not repeat it as it is; go another way, or say what you would need."
     )
     return Outcome(
         call=call, status=Status.DENIED, text=text, full_text=text, failure=kind, summary=reason[:200]
     )
+
+
+_OBJECTS = ("command", "file_path", "notebook_path", "path", "url", "pattern", "query", "name", "description")
+"""Arguments that tell what a call is about, the most telling first."""
+_SHOWN = 100
+
+
+def _named(call: Call) -> str:
+    """A call in a few words: its tool, and what it is about."""
+    about = next((call.arguments[key] for key in _OBJECTS if isinstance(call.arguments.get(key), str)), "")
+    about = " ".join(about.split())
+    return f"{call.tool} `{about[:_SHOWN]}{'…' * (len(about) > _SHOWN)}`" if about else call.tool
 
 
 def cancelled(

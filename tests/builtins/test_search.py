@@ -354,8 +354,8 @@ async def test_t_06_control_characters_in_found_lines_are_shown_as_escapes(
 
 async def test_what_cannot_be_searched_is_an_error_with_the_reason(tree: Session, searcher: Searcher) -> None:
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"pattern": "("}, "The pattern cannot be used"),
-        ({"pattern": "*a"}, "The pattern cannot be used"),
+        ({"pattern": "("}, "cannot be used"),
+        ({"pattern": "*a"}, "cannot be used"),
         ({"pattern": ""}, "empty"),
         ({"pattern": "a\nb"}, "Set multiline to true"),
         ({"pattern": r"a\nb"}, "Set multiline to true"),
