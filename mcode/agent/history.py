@@ -59,6 +59,8 @@ class History:
         """What stood before each compaction, for a rewind across it."""
         self._compactions = 0
         self._read_back: Callable[[int], History] | None = None
+        self.answered = 0
+        """Messages of the last request that was answered, where its prefix still stands."""
         self.used_ids: set[str] = set()
         """Ids of all calls so far; a new call must not repeat one."""
 
@@ -74,7 +76,10 @@ class History:
                 self._append_user(_blocks(body.get("content")))
             case "assistant":
                 self._close_results()
+                self.answered = len(self.messages)
                 self._append_assistant(body)
+            case "prefix":
+                self.answered = 0
             case "call_finished":
                 self._take_result(body)
             case "rewind":

@@ -20,15 +20,14 @@ NO_IMAGES = "images"
 
 
 class Bodies:
-    """Makes the bodies of one conversation, one after the other: each knows what the one before had."""
+    """Makes the bodies of one conversation; what was rendered once is the same object in the next one."""
 
     def __init__(self, pictures: Pictures, extra: JsonObject) -> None:
         """`extra`: fields of the endpoint's profile that stand in every request."""
-        self._pictures = pictures
+        self.pictures = pictures
+        """Puts images into bodies, or notes in their place."""
         self._extra = extra
         self._rendering = Rendering()
-        self._sent = 0
-        """Messages of the last body with the same prefix."""
         self.prefix = Prefix("", "", ())
         """The prefix of the last body, with the definitions that loading has added behind it."""
         self.messages: tuple[JsonObject, ...] = ()
@@ -36,37 +35,27 @@ class Bodies:
 
     def anew(self) -> Bodies:
         """The same for another conversation with this endpoint, or for this one from its beginning."""
-        return Bodies(self._pictures, self._extra)
-
-    def begin(self) -> None:
-        """Say that the next body shares nothing with those before it."""
-        self._sent = 0
+        return Bodies(self.pictures, self._extra)
 
     def next(self, state: Folded, prefix: Prefix, max_tokens: int) -> JsonObject:
         """The body for what the conversation has come to, without what the endpoint refuses."""
-        stable = self._sent
-        self.pass_over(state, prefix)
+        rendered = self._rendering.messages(state.history.messages, state.loads, prefix.way)
+        self.messages = rendered if self.takes_images(state) else self.pictures.noted(rendered)
+        self.prefix = self.with_loaded(state, prefix)
         request = RequestState(
             model=prefix.model,
             system=prefix.system,
             tools=self.prefix.tools,
-            messages=self._pictures.encoded(self.messages),
+            messages=self.pictures.encoded(self.messages),
             max_tokens=max_tokens,
             extra=self._extra,
-            stable=min(stable, len(self.messages)),
+            stable=min(state.history.answered, len(self.messages)),
         )
         return without_refused(build_request(request), state)
 
-    def pass_over(self, state: Folded, prefix: Prefix) -> None:
-        """Take note of a request without making its body."""
-        rendered = self._rendering.messages(state.history.messages, state.loads, prefix.way)
-        self.messages = rendered if self.takes_images(state) else self._pictures.noted(rendered)
-        self.prefix = self.with_loaded(state, prefix)
-        self._sent = len(self.messages)
-
     def takes_images(self, state: Folded) -> bool:
         """False where the endpoint takes none: it is known to, or has said so."""
-        return self._pictures.accepted and NO_IMAGES not in state.repairs
+        return self.pictures.accepted and NO_IMAGES not in state.repairs
 
     def with_loaded(self, state: Folded, prefix: Prefix) -> Prefix:
         """The prefix with what loading adds to the tools; the same object as long as that is the same."""

@@ -189,7 +189,6 @@ class RequestBuilder:
         )
 
     def _begin(self, prefix: Prefix) -> Prefix:
-        self.made.begin()
         body: JsonObject = {
             "model": prefix.model,
             "system": prefix.system,

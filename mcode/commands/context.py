@@ -22,23 +22,26 @@ if TYPE_CHECKING:
 BYTES_A_TOKEN = 4
 """Of results, for an estimate of what they would have cost."""
 
-_USAGE = "/context [view | session]"
+_USAGE = "/context [view [TURN [REQUEST]] | session]"
 
-_MORE = "`/context session` has every request; `/context view` the last one word for word."
+_MORE = (
+    "`/context session` has every request; `/context view` the last one word for word, `/context view TURN` an "
+    "earlier one."
+)
 
 _BAR = 30
 """Cells of a bar that stands for the whole window."""
 
 
 async def _context(context: CommandContext, arguments: Arguments) -> CommandResult:
-    words = arguments.at_most(1, _USAGE)
-    if words == ("view",):
-        return request_view(context)
+    words = arguments.at_most(3, _USAGE)
+    if words[:1] == ("view",):
+        return await request_view(context, words[1:])
     if words == ("session",):
         whole = await asyncio.to_thread(ledger_of, context.agent)
         return CommandResult(report_text(whole), whole)
     if words:
-        raise UsageError(f"/context has no `{words[0]}`; nothing was done. Usage: {_USAGE}")
+        raise UsageError(f"/context has no `{' '.join(words)}`; nothing was done. Usage: {_USAGE}")
     ledger = context.agent.ledger
     programs = await asyncio.to_thread(read_audits, context.agent.session.directory)
     kept_out = sum(program.kept_out for program in programs)
@@ -162,8 +165,8 @@ def _as_object(ledger: Ledger) -> dict[str, object]:
 
 CONTEXT = Command(
     "context",
-    "what filled the window in the last request; view: the request itself; session: every request",
+    "what filled the window in the last request; view: that request itself, or the one of a turn; session: all",
     _context,
-    "[view | session]",
+    "[view [TURN [REQUEST]] | session]",
     complete=lambda context: ("view", "session"),
 )

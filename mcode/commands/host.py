@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from mcode.agent.meter import Totals
     from mcode.agent.pasted import PastedImages
+    from mcode.agent.request_body import Bodies
     from mcode.agent.rewinding import Rewinding
     from mcode.agent.room import RoomMaker
     from mcode.agent.skills import Skills
@@ -97,6 +98,21 @@ class Requests(Protocol):
     @property
     def shelf(self) -> Shelf:
         """The session's tools, with where each sits and which are loaded."""
+        ...
+
+    @property
+    def bodies(self) -> tuple[JsonObject, ...]:
+        """The last two bodies that were sent, the newer one last."""
+        ...
+
+    @property
+    def made(self) -> Bodies:
+        """What makes the bodies of this conversation."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens that an answer may have."""
         ...
 
     def load_for_user(self, tool: Tool) -> None:

@@ -321,7 +321,7 @@ async def test_an_endpoint_known_to_take_no_images_is_sent_none(tmp_path: Path) 
     assert choose_profile("https://api.anthropic.com").images
     project(tmp_path, shot_png=SHOT)
     async with stage(tmp_path, turns("No eyes."), options=Options()) as here:
-        here.agent.builder._pictures.accepted = False
+        here.agent.builder.made.pictures.accepted = False
         await here.say("see @shot.png")
         assert not images_of(here.client.requests[0])
         assert "this endpoint takes no images" in json.dumps(here.client.requests[0])

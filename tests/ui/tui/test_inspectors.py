@@ -98,6 +98,10 @@ async def test_the_request_is_shown_with_its_marks_and_what_differs_from_the_one
             "system": False,
             "tools": False,
             "other": False,
+            "tools_added": [],
+            "tools_gone": [],
+            "tools_changed": [],
+            "system_lines": [],
         }
         assert {"system", "message 1", "message 3"} <= set(data["cache_marks"])
         assert "1 message as before, 2 new; model, system and tools are the same" in second.text

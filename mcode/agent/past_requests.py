@@ -1,0 +1,71 @@
+"""The requests of a turn that is over, made again from the session's records by what made them the first time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.agent.conversation import Folded
+from mcode.model.usage import Usage, read_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcode.agent.request_body import Bodies
+    from mcode.jsontext import JsonObject
+    from mcode.session.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class PastRequest:
+    """One request of the conversation itself; those beside it, and of sub-agents, are not kept whole."""
+
+    turn: int
+    number: int
+    """From 1, in the turn."""
+    of: int
+    """Requests of the turn."""
+    body: JsonObject
+    before: JsonObject | None
+    """The body of the request before it; None for the first of the session."""
+    usage: Usage
+    """What the provider reported for it."""
+
+
+def turns_with_requests(records: Sequence[Record]) -> dict[int, int]:
+    """How many requests each turn had, by its number, in their order."""
+    counted: dict[int, int] = {}
+    turn = 0
+    for record in records:
+        if record.type == "user":
+            turn = max(turn, int(record.body.get("turn", 0)))
+        elif record.type == "assistant":
+            counted[turn] = counted.get(turn, 0) + 1
+    return counted
+
+
+def past_request(
+    records: Sequence[Record], bodies: Bodies, turn: int, number: int, max_tokens: int
+) -> PastRequest | None:
+    """Request `number` of a turn, word for word but for masked secrets; None where there is none.
+
+    `max_tokens` are those that requests have now; no record tells of an answer that was given more room. Reads the
+    records from the beginning: off the event loop for long sessions.
+    """
+    counted = turns_with_requests(records)
+    if not 1 <= number <= counted.get(turn, 0):
+        return None
+    wanted = sum(count for at, count in counted.items() if at < turn) + number
+    state, seen = Folded(), 0
+    before: JsonObject | None = None
+    for record in records:
+        if record.type == "assistant" and state.prefix is not None:
+            seen += 1
+            if seen == wanted - 1:
+                before = bodies.next(state, state.prefix, max_tokens)
+            elif seen == wanted:
+                body = bodies.next(state, state.prefix, max_tokens)
+                usage = read_usage(record.body.get("message"))
+                return PastRequest(turn, number, counted[turn], body, before, usage)
+        state.fold(record.type, record.body)
+    return None

@@ -1,0 +1,103 @@
+"""/context view: requests of earlier turns, made again to the byte, and what each differs in from the one before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from mcode.agent.past_requests import past_request, turns_with_requests
+from mcode.commands.host import CommandContext
+from mcode.commands.standard import standard_registry
+from tests.stage import stage, turns, use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcode.commands.registry import CommandResult
+    from tests.stage import Stage
+
+
+async def command(here: Stage, line: str) -> CommandResult:
+    registry = standard_registry()
+    return await registry.run(line, CommandContext(here.agent, here.bench.surroundings(), registry))
+
+
+def made_again(here: Stage) -> list[dict[str, Any]]:
+    """All requests of the session, from its records."""
+    records, builder = tuple(here.agent.session.journal.records), here.agent.builder
+    found = [
+        past_request(records, builder.made.anew(), turn, number, builder.max_tokens)
+        for turn, count in turns_with_requests(records).items()
+        for number in range(1, count + 1)
+    ]
+    return [each.body for each in found if each is not None]
+
+
+@pytest.mark.parametrize("loading", ["call", "append", "reference"])
+async def test_every_request_can_be_made_again_to_the_byte(loading: str, tmp_path: Path) -> None:
+    settings = {"mcode": {"toolSearch": {"loading": loading}}}
+    script = turns(
+        [use("Glob", "g1", pattern="*"), use("tool_search", "s1", queries=["select:WebFetch,NotebookEdit"])],
+        "Two tools more.",
+        use("run_code", "p1", code="return (await tools.Glob({pattern: '*'})).ok"),
+        "A program.",
+        "Another model.",
+        "Gone again.",
+        "And another way.",
+    )
+    async with stage(tmp_path, script, settings=settings, new_prefixes=2) as here:
+        await here.say("look")
+        await here.say("go on")
+        here.agent.set_model("scripted-2")
+        await here.say("as somebody else")
+        await here.say("this is taken back")
+        await command(here, "/rewind 4 conversation")
+        await here.say("this is not")
+        sent, identifier = list(here.client.requests), here.agent.session.id
+        assert made_again(here) == sent
+    resumed = stage(tmp_path, turns("Here again."), settings=settings, source="resume", reference=identifier)
+    async with resumed as here:
+        await here.say("on")
+        assert made_again(here) == [*sent, *here.client.requests]
+
+
+async def test_the_request_of_a_turn_is_shown_with_the_prefix_that_came_from_the_cache(
+    tmp_path: Path,
+) -> None:
+    async with stage(tmp_path, turns(use("Glob", "g1", pattern="*"), "One.", "Two.")) as here:
+        await here.say("first")
+        await here.say("second")
+        shown = await command(here, "/context view 1")
+        data = cast("dict[str, Any]", shown.data)
+        assert (data["turn"], data["number"], data["of"]) == (1, 2, 2)
+        assert data["request"] == here.client.requests[1]
+        assert data["cache_read"] > 0
+        assert "turn 1, request 2 of 2" in shown.text
+        assert f"from the cache: {data['cache_read']:,} tokens" in shown.text
+        before, _, after = shown.text.partition("---- up to here the request is that before it")
+        assert '"first"' in before
+        assert "[new]" not in before
+        assert after.count("[new]") == 2
+        first = cast("dict[str, Any]", (await command(here, "/context view 1 1")).data)
+        assert first["request"] == here.client.requests[0]
+        assert first["difference"] is None
+        missing = await command(here, "/context view 1 3")
+        assert missing.failed
+        assert "There is no request 3 of turn 1" in missing.text
+        assert "1 (2), 2 (1)" in missing.text
+        assert (await command(here, "/context view one")).failed
+
+
+async def test_tools_that_came_in_and_a_changed_model_are_named(tmp_path: Path) -> None:
+    settings = {"mcode": {"toolSearch": {"loading": "append"}}}
+    script = turns(use("tool_search", "s1", queries=["select:WebFetch"]), "One.", "Two.")
+    async with stage(tmp_path, script, settings=settings, new_prefixes=1) as here:
+        await here.say("first")
+        here.agent.set_model("scripted-2")
+        await here.say("second")
+        loaded = await command(here, "/context view 1")
+        assert "tools added: WebFetch" in loaded.text
+        changed = await command(here, "/context view")
+        assert "changed: model" in changed.text
+        assert "---- up to here" not in changed.text
