@@ -104,7 +104,7 @@ class LongModel:
             return [{"type": "text", "text": f"It is {known.get(question[1], 'not known to me')}."}]
         if self._made % PER_TURN == 0 and "text" not in last[-1]:
             return [{"type": "text", "text": f"{self._made} steps are done."}]
-        words = {"type": "text", "text": f"Step {self._made}. {_FILLER * (4 + self._made % 6)}"}
+        words = {"type": "text", "text": f"Step {self._made}. {_FILLER * (6 + self._made % 8)}"}
         return [words, *(self._use() for _ in range(3))]
 
     def _look_for_facts(self, known: dict[str, str]) -> None:

@@ -13,12 +13,15 @@ from mcode.agent.placeholders import Given, Run, Text, filled, parts_of
 from mcode.agent.skill_listing import LONGEST, SHARE, listing, returning
 from mcode.agent.turn_rules import TurnRules, rules_in
 from mcode.call import Call, Origin
+from mcode.config.globs import matches
 from mcode.errors import UsageError
 from mcode.events import Notice
 from mcode.permissions.verdict import Behavior
+from mcode.text import Kind, clean
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from pathlib import Path
 
     from mcode.call import Outcome
     from mcode.config.settings import Settings
@@ -93,13 +96,61 @@ class Skills:
         self._by_name: dict[str, Skill] = {}
         self._texts: dict[str, str] = {}
         """What was invoked, by name, the last one at the end."""
+        self._told: set[str] = set()
+        """Names of those that the model hears of when it reads a file, and has heard of."""
+        self.turn_model = ""
+        """The model that a skill wants for this turn; empty for the session's own."""
         for record in earlier:
+            if record.type == "context":
+                self._told.update(record.body.get("skills", ()))
             if record.type == RECORD:
                 self._remember(str(record.body.get("name", "")), str(record.body.get("text", "")))
 
     def put(self, skills: Iterable[Skill]) -> None:
         """Take in what was read of the files, in place of everything before."""
         self._by_name = {skill.name.lower(): skill for skill in skills}
+
+    def touched(self, paths: Sequence[Path], nested: Sequence[Skill]) -> None:
+        """The model has read these files: it hears of skills that are for them, and of those that lie near them."""
+        self._by_name |= {skill.name.lower(): skill for skill in nested}
+        near = {skill.name for skill in nested}
+        new = [
+            skill
+            for skill in self.for_model
+            if skill.name not in self._told
+            and ((not skill.paths and skill.name in near) or any(self._fits(skill, path) for path in paths))
+        ]
+        if not new:
+            return
+        names = [skill.name for skill in new]
+        self._told.update(names)
+        lines = (f"- {skill.name}: {clean(skill.in_listing, Kind.MODEL)[:LONGEST]}" for skill in new)
+        text = "\n".join(
+            ("For files such as the one you have read there are skills, for the tool Skill:", *lines)
+        )
+        self._facts.append("context", {"content": text, "skills": names})
+
+    def preloaded(self, name: str) -> str:
+        """The words of a skill for a sub-agent that begins with it; empty where there is none of this name."""
+        skill = self.find(name)
+        if skill is None:
+            return ""
+        dialect = skill.home.dialect
+        parts = filled(list(parts_of(skill.body, dialect)), Given("", (), self._facts_for(skill)), dialect)
+        words = "".join(
+            part.text if isinstance(part, Text) else f"`{part.command}` (not run)" for part in parts
+        )
+        return f"The skill {skill.name}:\n{words.strip()}"
+
+    def _fits(self, skill: Skill, path: Path) -> bool:
+        folder = skill.home.folder or self._facts.workspace.start
+        if not path.is_relative_to(folder):
+            return False
+        own = path.relative_to(folder).as_posix()
+        return any(
+            matches(glob, own) or matches(f"**/{glob}", own) or own.startswith(f"{glob.rstrip('/')}/")
+            for glob in skill.paths
+        )
 
     @property
     def all(self) -> tuple[Skill, ...]:
@@ -109,6 +160,11 @@ class Skills:
     def for_model(self) -> tuple[Skill, ...]:
         """Those that the model may invoke by itself."""
         return tuple(skill for skill in self.all if skill.by_model and skill.in_listing)
+
+    @property
+    def heard_of(self) -> bool:
+        """Whether the model knows of any, and so needs the tool."""
+        return any(not skill.paths or skill.name in self._told for skill in self.for_model)
 
     def find(self, name: str) -> Skill | None:
         """The skill of this name, as it is typed behind the slash; letter case does not matter."""
@@ -128,7 +184,8 @@ class Skills:
         fraction = settings.skill_listing_budget_fraction
         budget = round((SHARE if fraction is None else fraction) * self._facts.window)
         longest = settings.skill_listing_max_desc_chars
-        return listing(self.for_model, budget, LONGEST if longest is None else longest)
+        listed = [skill for skill in self.for_model if not skill.paths]
+        return listing(listed, budget, LONGEST if longest is None else longest)
 
     def returning(self) -> tuple[str, ...]:
         """What comes back behind a summary of the conversation."""
@@ -177,6 +234,7 @@ class Skills:
     def end_turn(self) -> None:
         """What the turn's skills allowed and denied holds no longer."""
         self._rules.end()
+        self.turn_model = ""
 
     async def _invoke(self, skill: Skill, arguments: str, call: Call, *, by_model: bool) -> Invoked:
         dialect = skill.home.dialect
@@ -192,9 +250,26 @@ class Skills:
         text = "".join(pieces).strip()
         if not text:
             raise UsageError(f"/{skill.name} was not sent: {skill.path} holds no text.")
+        if skill.fork:
+            return Invoked(await self._in_sub_agent(skill, text, call), own)
+        self.turn_model = skill.model
         self._facts.append(RECORD, {"name": skill.name, "text": text})
         self._remember(skill.name, text)
         return Invoked(text, own)
+
+    async def _in_sub_agent(self, skill: Skill, text: str, call: Call) -> str:
+        """Give the skill to a sub-agent; what it answers. Raises UsageError where none comes."""
+        arguments: JsonObject = {"prompt": text, "description": skill.name}
+        arguments |= {"subagent_type": skill.agent} if skill.agent else {}
+        arguments |= {"model": skill.model} if skill.model else {}
+        parent = call.id if call.origin is not Origin.COMMAND else None
+        made = Call(self._fresh_id(), "Agent", arguments, Origin.COMMAND, parent=parent, turn=call.turn)
+        outcome = await self._facts.pipeline().run(made)
+        if outcome.is_error:
+            raise UsageError(
+                f"/{skill.name} is the task of a sub-agent, which did not come to its end: {outcome.text}"
+            )
+        return f"The skill {skill.name} was carried out by a sub-agent. Its answer:\n{outcome.text}"
 
     async def _put_into_force(self, skill: Skill, runs: Sequence[str], call: Call, *, by_model: bool) -> None:
         """Let the file's rules count for this turn, as far as the user has agreed."""

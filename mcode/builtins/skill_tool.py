@@ -44,8 +44,10 @@ class SkillTool(Tool):
         "additionalProperties": False,
     }
 
-    def __init__(self, skills: SkillBook) -> None:
+    def __init__(self, skills: SkillBook, *, seldom: bool = False) -> None:
+        """`seldom`: the model hears of skills in mid-session only, so the definition is not in the first request."""
         self._skills = skills
+        self.seldom = seldom
         self.description = f"{read_description('skill')} Skills:\n{skills.listing()}"
 
     @override

@@ -86,6 +86,9 @@ def _as_object(agent: AgentFile) -> JsonObject:
         "model": agent.model,
         "mode": agent.mode,
         "max_turns": agent.max_turns,
+        "skills": list(agent.skills),
+        "servers": list(agent.servers),
+        "unused": list(agent.unused),
     }
 
 

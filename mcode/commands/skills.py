@@ -50,7 +50,11 @@ def _who(skill: Skill) -> str:
 
 
 def _about(skill: Skill) -> str:
-    said = f"{skill.description} ({skill.problem})" if skill.problem else skill.description
+    notes = [skill.problem] if skill.problem else []
+    notes += [f"without effect here: {', '.join(skill.unused)}"] if skill.unused else []
+    notes += ["for a sub-agent"] if skill.fork else []
+    notes += [f"for {', '.join(skill.paths)}"] if skill.paths else []
+    said = f"({'; '.join(notes)}) {skill.description}" if notes else skill.description
     return shorten(" ".join(said.split()), _SHOWN)
 
 
@@ -63,6 +67,12 @@ def _as_object(skill: Skill) -> JsonObject:
         "description": skill.description,
         "argument_hint": skill.argument_hint,
         "allowed_tools": list(skill.allowed_tools),
+        "disallowed_tools": list(skill.disallowed_tools),
+        "paths": list(skill.paths),
+        "model": skill.model,
+        "fork": skill.fork,
+        "agent": skill.agent,
+        "unused": list(skill.unused),
         "by_user": skill.by_user,
         "by_model": skill.by_model,
         "problem": skill.problem,

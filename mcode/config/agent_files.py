@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject, JsonValue
 
 _NAME = re.compile(r"[A-Za-z0-9_][\w. -]{0,99}")
+UNUSED = ("hooks", "background", "isolation", "memory", "effort")
+"""Fields of another agent that have no effect here: said wherever such an agent begins."""
+
 _FAMILIES = (".mcode", ".claude", ".agents")
 
 
@@ -49,6 +52,12 @@ class AgentFile:
     """The permission mode that it wants; empty for the session's."""
     max_turns: int | None = None
     """Requests that it may take."""
+    skills: tuple[str, ...] = ()
+    """Names of skills that it knows from the beginning."""
+    servers: tuple[str, ...] = ()
+    """Names of the servers whose tools it has; empty means all."""
+    unused: tuple[str, ...] = ()
+    """Fields that say something mcode does not do."""
 
     @property
     def in_listing(self) -> str:
@@ -111,6 +120,9 @@ def _from_object(name: str, value: JsonValue) -> AgentFile:
         model=_model(str(entry.get("model", ""))),
         mode=str(entry.get("permissionMode", "")),
         max_turns=most if isinstance(most, int) and most > 0 else None,
+        skills=_texts(entry.get("skills")),
+        servers=_texts(entry.get("mcpServers")),
+        unused=tuple(name for name in UNUSED if entry.get(name)),
     )
 
 
@@ -167,6 +179,9 @@ def _agent(name: str, path: Path, ground: Ground, front: FrontMatter) -> AgentFi
         model=_model(front.text("model")),
         mode=front.text("permissionMode"),
         max_turns=int(most) if most.isascii() and most.isdecimal() and int(most) > 0 else None,
+        skills=_names(front.get("skills").listed),
+        servers=tuple(name for name in _names(front.get("mcpServers").listed) if not name.endswith(":")),
+        unused=tuple(name for name in UNUSED if front.text(name)),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.config.front_matter import read_front_matter
+from mcode.config.model_names import model_named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +19,9 @@ NAME = re.compile(r"[A-Za-z0-9_][\w.:-]{0,99}")
 """Names that can be typed behind a slash."""
 
 _TOML = "toml"
+
+UNUSED = ("effort", "hooks", "background", "shell")
+"""Fields that are read by another agent, and have no effect here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,16 @@ class Skill:
     """It stands in the `/` menu."""
     by_model: bool = True
     """The model may invoke it, so its description is shown to the model."""
+    paths: tuple[str, ...] = ()
+    """Globs: the model hears of it once it reads a file that fits one; empty where it hears of it at once."""
+    model: str = ""
+    """Answers in the turn that invokes it; empty for the session's own."""
+    fork: bool = False
+    """It is the task of a sub-agent, whose answer stands in its place."""
+    agent: str = ""
+    """The kind of that sub-agent; empty for the one that is always there."""
+    unused: tuple[str, ...] = ()
+    """Fields of another agent that say something mcode does not do."""
     problem: str = ""
     """What is wrong with the file; it works all the same."""
 
@@ -88,6 +102,11 @@ def read_skill(name: str, kind: str, path: Path, home: Home, text: str) -> Skill
         disallowed_tools=front.get("disallowed-tools").listed,
         by_user=not front.get("user-invocable").is_false,
         by_model=not front.get("disable-model-invocation").is_true,
+        paths=tuple(glob for each in front.get("paths").listed for glob in _globs(each)),
+        model=model_named(front.text("model")),
+        fork=front.text("context").strip() == "fork",
+        agent=front.text("agent"),
+        unused=tuple(name for name in UNUSED if front.text(name)),
         problem=front.problem,
     )
 
@@ -122,6 +141,11 @@ def _names(front: FrontMatter) -> tuple[str, ...]:
     value = front.get("arguments")
     words = value.items or tuple(re.split(r"[\s,]+", value.text))
     return tuple(word for word in words if re.fullmatch(r"[A-Za-z_]\w*", word))
+
+
+def _globs(written: str) -> list[str]:
+    """Globs between commas; those in braces belong to theirs."""
+    return [each.strip() for each in re.split(r",(?![^{]*\})", written) if each.strip()]
 
 
 def _first_paragraph(body: str) -> str:

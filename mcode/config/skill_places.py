@@ -8,7 +8,7 @@ what is the project's; the nearest directory goes before those above it.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcode.config.memory_files import Ground
@@ -18,7 +18,7 @@ from mcode.config.repository import find_repository
 from mcode.config.skill_files import NAME, Home, read_skill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from mcode.config.places import Places
@@ -53,6 +53,18 @@ def load_skills(
         for base in bases:
             reading.add(base, kind)
     return tuple(sorted(reading.found.values(), key=lambda skill: skill.name)), tuple(reading.problems)
+
+
+def nested_skills(directory: Path, start: Path, known: Collection[str]) -> tuple[Skill, ...]:
+    """The skills of a directory below the start; a name of `known` gets the directory's in front: `lib:release`."""
+    reading = _Reading()
+    reading.add(_Base(directory, directory / ".claude", "project", directory), "skill")
+    front = ":".join(directory.relative_to(start).parts)
+    taken = {name.lower() for name in known}
+    return tuple(
+        replace(skill, name=f"{front}:{skill.name}") if skill.name.lower() in taken else skill
+        for skill in reading.found.values()
+    )
 
 
 def any_skills(places: Places, start: Path) -> bool:

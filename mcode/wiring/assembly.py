@@ -249,7 +249,7 @@ class Assembly:
             builder,
             meter,
             self._events,
-            lambda: self.agent.model,
+            lambda: self._skills.skills.turn_model or self.agent.model,
             endpoint.calls_on_end_turn,
         )
 
@@ -349,6 +349,7 @@ class Assembly:
         if new:
             content = "\n\n".join(memory_text(file) for file in new)
             self._conversation.append("context", {"content": content, "read": [str(path) for path in paths]})
+        self._skills.touched(paths)
         for text in self._bench.memory.notices[len(before.notices) :]:
             self._events.emit(Notice(text))
 

@@ -15,6 +15,7 @@ from mcode.tool import Choice, Question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from mcode.agent.conversation import Conversation
     from mcode.agent.room import RoomMaker
@@ -99,6 +100,8 @@ class SessionSkills:
     skills: Skills
     catalog: Catalog
     events: EventBus
+    _looked: set[Path] = field(default_factory=set["Path"], init=False)
+    """Directories below the start whose skills were looked for."""
 
     @classmethod
     def of(
@@ -146,10 +149,38 @@ class SessionSkills:
         self.skills.put(found)
         for problem in problems:
             self.events.emit(Notice(problem))
-        if self.skills.for_model and bench.options.has_tool("Skill"):
-            from mcode.builtins.skill_tool import SkillTool
+        self._offer(late=False)
 
-            self.catalog.add(SkillTool(self.skills))
+    def touched(self, paths: Sequence[Path]) -> None:
+        """These files were read: find the skills of their directories below the start, each directory once."""
+        start = self.bench.start
+        new = {
+            directory
+            for path in paths
+            for directory in path.parents
+            if start in directory.parents and directory not in self._looked
+        }
+        self._looked.update(new)
+        nested: list[Skill] = []
+        if new and "project" in self.bench.options.setting_sources:
+            from mcode.config.skill_places import nested_skills
+
+            for directory in sorted(new):
+                known = [skill.name for skill in (*self.skills.all, *nested)]
+                nested += nested_skills(directory, start, known)
+        if nested or any(skill.paths for skill in self.skills.all):
+            self.skills.touched(paths, nested)
+            self._offer(late=True)
+
+    def _offer(self, *, late: bool) -> None:
+        """Give the model the tool where there is something that it may use."""
+        if not self.skills.heard_of or self.catalog.find("Skill") or not self.bench.options.has_tool("Skill"):
+            return
+        from mcode.builtins.skill_tool import SkillTool
+
+        self.catalog.add(
+            SkillTool(self.skills, seldom=late or all(skill.paths for skill in self.skills.for_model))
+        )
 
 
 def _item(skill: Skill, runs: Sequence[str], allows: Sequence[str]) -> Item:

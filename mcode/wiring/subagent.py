@@ -131,6 +131,9 @@ class SubagentMaker:
         self._catalog = Catalog(self._tools())
         self._shelf = self._make_shelf()
         self._events.subscribe(self._note)
+        if kind.unused:
+            fields = ", ".join(kind.unused)
+            self._events.emit(Notice(f"The agent {kind.name}: {fields} of its file has no effect in mcode."))
 
     def child(self, model: str) -> Child:
         """The sub-agent, ready to run."""
@@ -202,7 +205,9 @@ class SubagentMaker:
         return [own.get(tool.name, tool) for tool in self._parts.shelf.catalog if self._may_have(tool)]
 
     def _may_have(self, tool: Tool) -> bool:
-        return tool.name not in NOT_THERE and self._has(tool.name)
+        if tool.name in NOT_THERE or not self._has(tool.name):
+            return False
+        return not (self._kind.servers and tool.name.startswith("mcp__")) or tool.source in self._kind.servers
 
     def _has(self, name: str) -> bool:
         """Whether its definition gives it a tool of this name."""
@@ -254,7 +259,9 @@ class SubagentMaker:
         )
 
     def _system(self) -> str:
-        parts = [self._kind.prompt, *(memory_text(file) for file in self._parts.bench.memory.files)]
+        skills = (self._parts.agent().skills.preloaded(name) for name in self._kind.skills)
+        parts = [self._kind.prompt, *filter(None, skills)]
+        parts += [memory_text(file) for file in self._parts.bench.memory.files]
         if self._policy.mode is Mode.PLAN:
             parts.append(IN_PLAN)
         return "\n\n".join(parts)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.agent.subagents import Subagents
+from mcode.config.model_names import model_named
 from mcode.events import Notice
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from mcode.tool import Workspace
     from mcode.wiring.programs import SessionPrograms
     from mcode.wiring.workbench import Workbench
-
-_SHORT_NAMES = ("opus", "sonnet", "haiku", "fable")
-"""Names that files written for another agent give models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +81,5 @@ class SessionSubagents:
         return maker.child(self._model(model or kind.model))
 
     def _model(self, wanted: str) -> str:
-        """The model's name here: another agent's short name means our own where that fits, or where nothing does."""
-        own = self._parts.agent().model
-        return own if not wanted or wanted.lower() in _SHORT_NAMES else wanted
+        """The model's name here: another agent's short name means our own."""
+        return model_named(wanted) or self._parts.agent().model

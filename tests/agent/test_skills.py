@@ -292,3 +292,80 @@ def test_init_of_the_stream_names_commands_and_skills(tmp_path: Path) -> None:
     assert "triage" in init["slash_commands"]
     assert init["skills"] == ["release"]
     assert ran.lines[-1]["subtype"] == "success"
+
+
+async def test_skills_of_a_directory_below_are_found_when_something_there_is_read(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    write(project / ".claude/skills/release/SKILL.md", RELEASE)
+    write(project / "lib/.claude/skills/release/SKILL.md", "---\ndescription: Releases lib\n---\nLib alone.")
+    write(project / "lib/inner/.agents/skills/deep/SKILL.md", "---\ndescription: Deep down\n---\nDig.")
+    write(project / "lib/inner/a.txt", "a\n")
+    read = use("Read", file_path="lib/inner/a.txt")
+    called = use("call_tool", "toolu_3", name="Skill", arguments={"skill": "deep"})
+    async with stage(
+        tmp_path, turns(read, use("Read", "toolu_2", file_path="lib/inner/a.txt"), called, "A.", "B.")
+    ) as here:
+        await here.say("look")
+        told = str(here.client.requests[1]["messages"])
+        assert "- lib:release: Releases lib" in told
+        assert "- deep: Deep down" in told
+        assert str(here.client.requests[2]["messages"]).count("Deep down") == 1
+        assert here.outcomes[2].text == "Dig."
+        await here.say("/lib:release")
+        assert last_message(here) == "Lib alone."
+
+
+async def test_a_skill_with_paths_is_heard_of_when_such_a_file_is_read_and_once_in_a_session(
+    tmp_path: Path,
+) -> None:
+    skill = "---\ndescription: Mends types\npaths: **/*.{pyi,typed}, src/**\neffort: high\n---\nMend."
+    write(tmp_path / "home/.claude/skills/types/SKILL.md", skill)
+    write(tmp_path / "project/deep/a.pyi", "x\n")
+    write(tmp_path / "project/a.txt", "x\n")
+    script = turns(use("Read", file_path="a.txt"), use("Read", "toolu_2", file_path="deep/a.pyi"), "A.")
+    async with stage(tmp_path, script) as here:
+        await here.say("go")
+        assert "Skill" not in [tool["name"] for tool in here.client.requests[0]["tools"]]
+        assert "Mends types" not in str(here.client.requests[1])
+        assert "- types: Mends types" in str(here.client.requests[2]["messages"])
+        shown = (await typed(here, "/skills")).data[0]
+        assert (shown["paths"], shown["unused"]) == (["**/*.{pyi,typed}", "src/**"], ["effort"])
+        reference = here.agent.session.id
+    again = turns(use("Read", "toolu_9", file_path="deep/a.pyi"), "A.")
+    async with stage(tmp_path, again, source="resume", reference=reference) as here:
+        await here.say("go")
+        assert str(here.client.requests[-1]["messages"]).count("Mends types") == 1
+
+
+async def test_a_skill_may_be_the_task_of_a_sub_agent_and_name_its_model(tmp_path: Path) -> None:
+    forked = "---\ndescription: Looks\ncontext: fork\nagent: general-purpose\n---\nFind $0."
+    write(tmp_path / "home/.claude/skills/find/SKILL.md", forked)
+    write(tmp_path / "home/.claude/skills/think/SKILL.md", "---\nmodel: bigger-1\n---\nThink of $0.")
+    write(tmp_path / "home/.claude/commands/short.md", "---\nmodel: opus\n---\nShortly.")
+    script = turns(
+        "It is in a.txt.",
+        "So it is.",
+        use("Skill", skill="find", args="b"),
+        "In b.",
+        "Yes.",
+        "Deep.",
+        "S.",
+        "N.",
+    )
+    async with stage(tmp_path, script, new_prefixes=6) as here:
+        await here.say("/find needle")
+        child, parent = here.client.requests
+        assert "Find needle." in str(child["messages"])
+        assert "Its answer:\nIt is in a.txt." in parent["messages"][-1]["content"][-1]["text"]
+        assert "Find needle." not in str(parent["messages"])
+        await here.say("find b")
+        assert here.outcomes[-1].text.endswith("Its answer:\nIn b.")
+        assert [each.call.tool for each in here.outcomes] == ["Agent", "Agent", "Skill"]
+        for text in ("/think deeply", "/short", "and on"):
+            await here.say(text)
+        assert [body["model"] for body in here.client.requests[-3:]] == [
+            "bigger-1",
+            "scripted-1",
+            "scripted-1",
+        ]
+        assert here.agent.model == "scripted-1"

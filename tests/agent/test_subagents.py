@@ -10,6 +10,7 @@ from mcode.call import FailureKind, Origin, Status
 from mcode.events import ApprovalRequested, AssistantMessage, Notice, ToolStarted
 from mcode.wiring.options import Options
 from tests.agent.test_skills import write
+from tests.catalog.stand_ins import ServerTool
 from tests.commands.typing import typed
 from tests.stage import Stage, stage, turns, use
 
@@ -279,3 +280,38 @@ async def test_a_rule_may_forbid_one_kind(tmp_path: Path) -> None:
     async with stage(tmp_path, turns(call, "End."), settings=settings) as here:
         await here.say("go")
     assert here.outcomes[0].status is Status.DENIED
+
+
+async def test_a_kind_knows_skills_from_the_beginning_has_some_servers_and_says_what_it_cannot(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "home/.claude/skills/verse/SKILL.md", "---\ndescription: V\n---\nRhyme. !`date`")
+    fields = (
+        "name: poet",
+        "description: P",
+        "skills: [verse, unknown]",
+        "mcpServers:",
+        "  - wiki",
+        "isolation: worktree",
+    )
+    write(tmp_path / "home/.claude/agents/poet.md", "\n".join(("---", *fields, "---", "Write.")))
+    replies = turns(
+        use("Agent", "toolu_a", prompt="go", description="d", subagent_type="poet"), "Done.", "So."
+    )
+    async with stage(tmp_path, replies, new_prefixes=2) as here:
+        here.agent.catalog.add(ServerTool("wiki", "read", "Reads"))
+        here.agent.catalog.add(ServerTool("other", "read", "Reads"))
+        await here.say("go")
+        system = here.client.requests[1]["system"][0]["text"]
+        (shown,) = [each for each in (await typed(here, "/agents")).data["agents"] if each["name"] == "poet"]
+        notices = [event.text for event in here.of(Notice)]
+    assert "Write.\n\nThe skill verse:\nRhyme. `date` (not run)" in system
+    assert (shown["skills"], shown["servers"], shown["unused"]) == (
+        ["verse", "unknown"],
+        ["wiki"],
+        ["isolation"],
+    )
+    assert any("isolation of its file has no effect" in text for text in notices)
+    told = json.dumps(here.client.requests[1])
+    assert "mcp__wiki__read" in told
+    assert "mcp__other__read" not in told
