@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import cache
 from typing import Any, NoReturn, TypeAlias
 
 JsonValue: TypeAlias = Any
@@ -27,13 +28,7 @@ class JsonError(ValueError):
 def parse(text: str) -> JsonValue:
     """Read JSON text; raise JsonError on NaN, Infinity, a repeated key, or over DEPTH_LIMIT levels."""
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_unique_keys,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-            parse_int=_bounded,
-        )
+        value = _strict().decode(text)
     except json.JSONDecodeError as error:
         raise JsonError(f"{error.msg} at character {error.pos}") from None
     except RecursionError:
@@ -76,6 +71,17 @@ def kind_of(value: JsonValue) -> str:
             return "an array"
         case _:
             return "an object"
+
+
+@cache
+def _strict() -> json.JSONDecoder:
+    """The one decoder of `parse`: making it takes longer than most texts."""
+    return json.JSONDecoder(
+        object_pairs_hook=_unique_keys,
+        parse_constant=_refuse_constant,
+        parse_float=_finite,
+        parse_int=_bounded,
+    )
 
 
 def _check_depth(value: JsonValue) -> None:

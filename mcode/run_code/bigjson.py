@@ -49,11 +49,13 @@ def is_small(value: JsonValue, budget: int = PART) -> bool:
     return True
 
 
-def encode(value: JsonValue) -> bytes:
-    """JSON for the engine. Integers that JavaScript would round arrive as text of their digits; NaN and the
-    infinities too; what is no JSON as the text that `str` makes of it.
+def encode(value: JsonValue, *, small: bool = False) -> bytes:
+    """JSON for the engine; `small` says that somebody has looked at how much there is.
+
+    Integers that JavaScript would round arrive as text of their digits; NaN and the infinities too; what is no
+    JSON as the text that `str` makes of it.
     """
-    if is_small(value):
+    if small or is_small(value):
         quick = _encode_plain(value)
         if quick is not None:
             return quick

@@ -13,6 +13,10 @@ FRAME_LIMIT = 64 * 1024 * 1024
 """Bytes of one frame, either way."""
 
 _CHUNK = 1 << 18
+
+_READ = 1 << 16
+"""Bytes that are read at once: what a pipe holds, and little enough that making room for it costs nothing."""
+
 _IN_A_ROW = 16
 """Small frames that are taken without a look at what else there is to do."""
 
@@ -100,7 +104,7 @@ class FrameReader:
             self._unwatch()
             return
         try:
-            part = os.read(self._descriptor, _CHUNK)
+            part = os.read(self._descriptor, _READ)
         except BlockingIOError:
             return
         if part:

@@ -50,7 +50,7 @@ async def reply_to(outcome: Outcome, limit: int, *, from_server: bool) -> Reply:
     that is JSON arrives as what it means.
     """
     if len(outcome.full_text) <= PART and is_small(outcome.data):
-        return _reply(outcome, limit, from_server)
+        return _reply(outcome, limit, from_server, small=True)
     return await asyncio.to_thread(_large_reply, outcome, limit, from_server)
 
 
@@ -59,10 +59,10 @@ def _large_reply(outcome: Outcome, limit: int, from_server: bool) -> Reply:
     return replace(reply, hashed=reply.digest)
 
 
-def _reply(outcome: Outcome, limit: int, from_server: bool) -> Reply:
+def _reply(outcome: Outcome, limit: int, from_server: bool, *, small: bool = False) -> Reply:
     if outcome.status is not Status.OK:
         return _failure(outcome)
-    body = encode(_success(outcome, from_server))
+    body = encode(_success(outcome, from_server), small=small)
     if len(body) > limit:
         return refusal(
             "too_large",

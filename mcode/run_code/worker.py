@@ -31,6 +31,9 @@ STACK_BYTES = 512 * 1024
 FRAME_LIMIT = 64 * 1024 * 1024
 _SPARE_ADDRESSES = 512 * 1024 * 1024
 _OPEN_FILES = 16
+_READ = 1 << 16
+"""Bytes that are read at once: what a pipe holds, and little enough that making room for it costs nothing."""
+
 _FOR_THE_REST = 0.2
 _LOOK_AGAIN = 0.002
 """Seconds for which the CPU time that is left counts as known: asking the system takes longer than a short entry."""
@@ -74,7 +77,7 @@ class Channel:
 
     def _take(self, size: int) -> bytes:
         while len(self._held) < size:
-            part = os.read(self._reading, 1 << 20)
+            part = os.read(self._reading, _READ)
             if not part:
                 os._exit(0)
             self._held += part
