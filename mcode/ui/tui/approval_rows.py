@@ -137,7 +137,7 @@ def _subject_shows(title: str, body: str) -> bool:
 
 
 def _fact(name: str, value: str, width: int) -> Iterator[Row]:
-    text = clean(value, Kind.DECISION).replace("\n", "\u2039U+000A\u203a").strip()
+    text = clean(value, Kind.DECISION).replace("\n", "\u2039U+000A\u203a").expandtabs(4).strip()
     if not text:
         return
     label = f"  {name:<9} "
@@ -147,6 +147,6 @@ def _fact(name: str, value: str, width: int) -> Iterator[Row]:
 
 
 def _words(text: str, width: int, style: str) -> Iterator[Row]:
-    for line in wrap_words(text, width):
+    for line in wrap_words(text.expandtabs(4), width):
         for piece in wrap_cells(line, width):
             yield row(Span(piece, style))

@@ -244,8 +244,8 @@ HELP = TableSpec(
     "/help",
     (
         Column("name", "command", lambda value: f"/{value}"),
-        Column("usage", "with", width=22, least=10, worth=3),
-        Column("summary", "what it does", width=80, least=20),
+        Column("usage", "with", width=22, least=14, worth=3),
+        Column("summary", "what it does", width=80, least=36),
     ),
     subtitle="commands; F1 lists the keys",
     keys={"enter": RowKey("more", lambda row: f"/help {row['name']}")},

@@ -85,4 +85,4 @@ def _offer(choice: ApprovalChoice) -> Offer:
 
 
 def _one_line(text: str) -> str:
-    return clean(text, Kind.DECISION).replace("\n", "\u2039U+000A\u203a")
+    return clean(text, Kind.DECISION).replace("\n", "\u2039U+000A\u203a").expandtabs(4)

@@ -28,6 +28,7 @@ class RowsView(ScrollView, can_focus=True, inherit_bindings=False):
         height: auto;
         background: transparent;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         overflow-x: hidden;
         overflow-y: auto;
     }
@@ -111,7 +112,7 @@ class RowsView(ScrollView, can_focus=True, inherit_bindings=False):
     @override
     def render_line(self, y: int) -> Strip:
         at = y + self.scroll_offset.y
-        width = self.size.width
+        width = self.scrollable_size.width
         if not 0 <= at < len(self._rows):
             return Strip.blank(width, self.rich_style)
         look = self._look()
@@ -121,14 +122,15 @@ class RowsView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @override
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        width = max(1, width - self.scrollbar_size_vertical)
         if width != self._made_for:
-            self._rows = tuple(self._make(max(1, width)))
+            self._rows = tuple(self._make(width))
             self._made_for = width
         return len(self._rows)
 
     def _rebuild(self) -> None:
-        width = self.size.width
-        if width and width != self._made_for:
+        width = self.scrollable_size.width
+        if width > 0 and width != self._made_for:
             self._rows = tuple(self._make(width))
             self._made_for = width
         self.virtual_size = Size(max(1, width), len(self._rows))

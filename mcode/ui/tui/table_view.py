@@ -97,6 +97,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         height: 1fr;
         background: transparent;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         overflow-x: hidden;
         overflow-y: auto;
     }
@@ -141,10 +142,11 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._fit()
 
     def _fit(self) -> None:
-        room = self.size.width - _MARK
+        width = self.scrollable_size.width
+        room = width - _MARK
         if room > 0 and self._natural:
             self._fitted = fit(self._columns, self._natural, room)
-        self.virtual_size = Size(self.size.width, len(self._table_rows) + 1)
+        self.virtual_size = Size(max(1, width), len(self._table_rows) + 1)
         self._keep_in_view()
         self.refresh()
 
@@ -197,7 +199,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @override
     def render_line(self, y: int) -> Strip:
-        width, base = self.size.width, self.rich_style
+        width, base = self.scrollable_size.width, self.rich_style
         at = y - 1 + self.scroll_offset.y
         if y == 0:
             heads = (column.title for column, _ in self._fitted)
