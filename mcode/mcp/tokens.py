@@ -1,4 +1,4 @@
-"""Where sign-ins at servers are kept: a file of the user's alone (0600).
+"""Sign-ins at servers, and the file of the user's alone (0600) that keeps them where no keyring does.
 
 A sign-in belongs to one name and one address: an entry that is changed to lead elsewhere has none.
 """
@@ -89,13 +89,15 @@ class TokenFile:
         except (UnicodeDecodeError, JsonError) as error:
             self.fault = f"{self._path} is damaged ({error}): sign in again"
             return None
-        return _read((as_object(content.get("signIns")) or {}).get(_key(entry)))
+        return read_sign_in((as_object(content.get("signIns")) or {}).get(_key(entry)))
 
     def put(self, entry: ServerEntry, sign_in: SignIn) -> None:
         """Write under a lock, so that sessions do not lose one another's."""
         private_directory(self._state)
         update_json(
-            self._path, lambda content: _with(content, entry, _written(sign_in)), on_unreadable=_forgotten
+            self._path,
+            lambda content: _with(content, entry, written_sign_in(sign_in)),
+            on_unreadable=_forgotten,
         )
         self._remove_copy()
 
@@ -130,12 +132,13 @@ def _with(content: JsonObject, entry: ServerEntry, written: JsonObject | None) -
     return {**content, "signIns": kept if written is None else {**kept, _key(entry): written}}
 
 
-def _written(sign_in: SignIn) -> JsonObject:
+def written_sign_in(sign_in: SignIn) -> JsonObject:
+    """A sign-in as it is kept."""
     return {one.name: getattr(sign_in, one.name) for one in fields(sign_in)}
 
 
-def _read(value: JsonValue) -> SignIn | None:
-    """A record of the file; None for one that is not whole."""
+def read_sign_in(value: JsonValue) -> SignIn | None:
+    """A sign-in that was kept; None for one that is not whole."""
     record = as_object(value) or {}
     token, ends = record.get("access_token"), record.get("expires_at")
     if not isinstance(token, str) or not token or not (ends is None or isinstance(ends, int | float)):

@@ -17,7 +17,7 @@ from mcode.masking.names import is_secret_variable
 from mcode.mcp.server_facts import facts_of
 from mcode.mcp.server_files import project_files
 from mcode.mcp.server_writing import WRITABLE, ServerShelf
-from mcode.mcp.tokens import TokenFile
+from mcode.mcp.token_keyring import token_store
 from mcode.subcommands.mcp_desk import ServerDesk, remark, say
 
 if TYPE_CHECKING:
@@ -245,7 +245,11 @@ def _get(desk: ServerDesk, entry: ServerEntry, *, as_json: bool) -> int:
         ("type", entry.kind),
         ("state", desk.state(entry)),
         *facts_of(entry, desk.masker.mask).items(),
-        *([("sign-in", "you are signed in")] if TokenFile(desk.places.state).get(entry) else []),
+        *(
+            [("sign-in", "you are signed in")]
+            if token_store(desk.places.state, os.environ).get(entry)
+            else []
+        ),
         *(("stands over", f"{one.scope} scope: {one.path}") for one in shadowed),
     ]
     say(f"{entry.name}\n{table(rows)}")

@@ -15,7 +15,7 @@ from mcode.logs import open_log
 from mcode.mcp.library import loaded
 from mcode.mcp.server import Surroundings
 from mcode.mcp.servers import Servers
-from mcode.mcp.tokens import TokenFile
+from mcode.mcp.token_keyring import token_store
 from mcode.process import child_environment
 from mcode.process_environment import MODEL_KEYS
 from mcode.subcommands.mcp_desk import remark, say
@@ -55,7 +55,7 @@ def log_in(desk: ServerDesk, entry: ServerEntry) -> int:
 
 def log_out(desk: ServerDesk, entry: ServerEntry) -> int:
     """Forget a sign-in."""
-    if TokenFile(desk.places.state).remove(entry):
+    if token_store(desk.places.state, os.environ).remove(entry):
         say(f"The sign-in at {entry.name} is forgotten here. The server itself was not told.")
         return 0
     raise UsageError(f"You are not signed in at {entry.name}. Nothing was done.")
@@ -172,7 +172,7 @@ async def _log_in(desk: ServerDesk, entry: ServerEntry) -> tuple[bool, str]:
 
 def _remote(desk: ServerDesk) -> RemoteServers:
     environment = child_environment(os.environ, desk.settings.env, keys=_keys())
-    return RemoteServers(desk.start, environment, TokenFile(desk.places.state), os.environ)
+    return RemoteServers(desk.start, environment, token_store(desk.places.state, os.environ), os.environ)
 
 
 def _keys() -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcode.errors import StorageError
 from mcode.mcp.http import HttpTransport
-from mcode.mcp.tokens import TokenFile
+from mcode.mcp.token_keyring import token_store
 from mcode.process import child_environment
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from mcode.mcp.entries import ServerEntry
     from mcode.mcp.sign_in import SigningIn
+    from mcode.mcp.tokens import TokenStore
     from mcode.wiring.workbench import Workbench
 
 
@@ -26,7 +27,7 @@ class RemoteServers:
     start: Path
     environment: Mapping[str, str]
     """What a helper for headers gets."""
-    tokens: TokenFile
+    tokens: TokenStore
     own: Mapping[str, str]
     """mcode's own environment, in which the program that opens a browser is found."""
 
@@ -34,7 +35,9 @@ class RemoteServers:
     def of(cls, bench: Workbench) -> RemoteServers:
         """Those of a workbench."""
         environment = child_environment(bench.environment, bench.settings.env, keys=bench.endpoint.secrets)
-        return cls(bench.start, environment, TokenFile(bench.places.state), bench.environment)
+        return cls(
+            bench.start, environment, token_store(bench.places.state, bench.environment), bench.environment
+        )
 
     def transport(self, entry: ServerEntry) -> HttpTransport:
         """For one attempt to connect."""

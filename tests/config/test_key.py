@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 KEY = "test-" + "key-" + "0123456789abcdef"
 PATH = {"PATH": os.environ["PATH"]}
-WITHOUT_KEYRING = pytest.mark.skipif(
-    importlib.util.find_spec("keyring") is not None, reason="keyring is here"
-)
+WITHOUT_KEYRING = pytest.mark.usefixtures("no_keyring")
+
+
+@pytest.fixture
+def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package is not there, as far as Python can tell."""
+    monkeypatch.setitem(sys.modules, "keyring", None)
 
 
 def helper(world: World, command: str) -> Settings:
