@@ -179,7 +179,7 @@ PLACES: dict[str, Callable[[str], Iterable[str]]] = {
     "question": lambda text: of_rows(question_rows(question(text), "1 of 2  ", WIDTH)),
     "question in Markdown": lambda text: of_rows(question_rows(question(text, markdown=True), "", WIDTH)),
     "answers of a question": lambda text: (offer.label for offer in question_offers(question(text))),
-    "list under the prompt": lambda text: [_label(Suggestion(text, text, text)), clean(text, Kind.LINE)],
+    "list under the prompt": lambda text: [_label(Suggestion(text, 0, text, text)), clean(text, Kind.LINE)],
     "look into a session": lambda text: of_rows(preview_rows([("you", text), ("model", text)], WIDTH)),
     "set-up": lambda text: (row.plain for row in setup_rows([(text, text)], WIDTH, "~", roomy=True)),
     "first lines of the screen": lambda text: screen_lines(a_path(text), Path("/home")),
@@ -239,7 +239,7 @@ async def test_t_the_widgets_of_the_screen_write_none_of_it(tmp_path: Path) -> N
             app.pump.receive(HookStarted("h", text, text))
             app.pump.flush()
             app.prompt.use_draft(text[:200])
-            app.suggestions.show([Suggestion(text, text, text)], title=clean(text, Kind.LINE), above=5)
+            app.suggestions.show([Suggestion(text, 0, text, text)], title=clean(text, Kind.LINE), above=5)
             app.panel.present(
                 clean(text, Kind.LINE),
                 "1 of 1",

@@ -193,14 +193,19 @@ async def test_a_withdrawn_approval_hands_a_half_typed_reason_to_the_draft(tmp_p
 
 
 async def test_p_13_typing_while_approvals_come_decides_nothing_and_loses_nothing(tmp_path: Path) -> None:
-    moments = random.Random(13)
-    async with screen(tmp_path, turns(*["Yes."] * ROUNDS)) as on:
-        for at in range(ROUNDS):
+    await type_through_approvals(tmp_path, ROUNDS, seed=13)
+
+
+async def type_through_approvals(directory: Path, rounds: int, *, seed: int) -> None:
+    """Each round types a message while an approval comes; `tools.typing_runs` plays 200 of them."""
+    moments = random.Random(seed)
+    async with screen(directory, turns(*["Yes."] * rounds)) as on:
+        for at in range(rounds):
             await _type_while_an_approval_comes(on, moments, f"make {at}")
             await on.until(lambda: on.app.history.texts.count(TYPED) == len(on.answers))
             assert not on.decided
             await on.until(lambda: not on.stage.agent.busy)
-        assert len(on.app.deciding.waiting) == ROUNDS
+        assert len(on.app.deciding.waiting) == rounds
 
 
 async def _type_while_an_approval_comes(on: Driven, moments: random.Random, command: str) -> None:
