@@ -274,6 +274,14 @@ class Notice:
     """`info`, `warning` or `error`."""
 
 
+@dataclass(frozen=True, slots=True)
+class StatusText:
+    """The user's own status line says something else."""
+
+    text: str
+    """Up to three clean lines; empty where there is nothing to show."""
+
+
 Event: TypeAlias = (
     SessionStarted
     | TurnStarted
@@ -299,6 +307,7 @@ Event: TypeAlias = (
     | ModelChanged
     | QueueChanged
     | TodosChanged
+    | StatusText
     | Notice
 )
 

@@ -55,6 +55,7 @@ from mcode.wiring.room import make_room
 from mcode.wiring.sandbox import session_sandbox
 from mcode.wiring.servers import SessionServers
 from mcode.wiring.skills import SessionSkills
+from mcode.wiring.status_line import StatusCommand
 from mcode.wiring.structured import Structured, structured_tool
 from mcode.wiring.style import begin_style, unheard
 from mcode.wiring.subagents import SessionParts, SessionSubagents
@@ -136,6 +137,7 @@ class Assembly:
         self._opening += self._programs.join(self._policy, self._pipeline, self._events, self._begin_prefix)
         self._read: list[Path] = []
         self._events.subscribe(self._note_ended)
+        self._status = StatusCommand(bench, self._events, lambda: self.agent)
         self.agent = self._make_agent()
 
     def _recall_files(self) -> None:
@@ -383,6 +385,7 @@ class Assembly:
 
     async def _shut_down(self) -> None:
         self._watch.close()
+        await self._status.close()
         self._files.close()
         await self._bench.server_trust.end()
         await self._servers.close()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.errors import McodeError
-from mcode.text import Kind, clean
+from mcode.text import Kind, clean, shorten
 from mcode.ui.arrival import Unsent
 from mcode.ui.entered import Entered
 from mcode.ui.line.answering import Answering
@@ -25,6 +25,7 @@ from mcode.ui.line.sending import Sending
 from mcode.ui.line.sessions import Sessions
 from mcode.ui.line.transcript import Transcript
 from mcode.ui.live import LiveArea, LiveRow
+from mcode.ui.own_status import OwnStatus
 from mcode.ui.signals import JobControl, callback_faults
 from mcode.ui.work import Work
 from mcode.ui.wrap import wrap_words
@@ -77,6 +78,7 @@ class LineApp:
         self._tick: asyncio.TimerHandle | None = None
         self.console = Console(decorated=self.look.decorated)
         self.live = LiveArea("", "", cut=look.cut)
+        self.own_status = OwnStatus()
         self.transcript = Transcript(self.look, self.console.columns)
         self.history = Entered()
         self.hands = Hands(self)
@@ -188,6 +190,7 @@ class LineApp:
         waiting = self.answering.row()
         if waiting is not None:
             rows += [replace(waiting, text=row) for row in wrap_words(waiting.text, width)]
+        rows += [LiveRow(shorten(line, width)) for line in self.own_status.lines]
         if self.hands.hint:
             rows += [LiveRow(row, "class:hint") for row in wrap_words(f"  {self.hands.hint}", width)]
         return rows
@@ -217,6 +220,7 @@ class LineApp:
         try:
             shown = self.sending.shows(event)
             self.live.receive(event)
+            self.own_status.receive(event)
             lines = self.transcript.receive(event) if shown else self.transcript.end_stream()
             self.answering.receive(event)
             self.hands.receive(event)

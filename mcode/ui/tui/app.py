@@ -24,6 +24,7 @@ from mcode.ui.tui.look import can_show_unicode, look_for
 from mcode.ui.tui.main_screen import MainScreen
 from mcode.ui.tui.mouse import Mouse
 from mcode.ui.tui.notifier import Notifier
+from mcode.ui.tui.own_status_line import OwnStatusLine
 from mcode.ui.tui.prompt_area import PromptArea
 from mcode.ui.tui.pump import EventPump
 from mcode.ui.tui.sending import Sending
@@ -116,6 +117,7 @@ class McodeApp(App[int], inherit_bindings=False):
         self.panel = ApprovalPanel(lambda: self.look, lambda: self.main.size.height)
         self.activity = ActivityLine(self.facts)
         self.queue = QueueStrip(self.look.glyphs.cut)
+        self.own_status = OwnStatusLine()
         self.status = StatusLine(self.facts, self.sessions.servers)
         self.main = MainScreen(self)
         self.deciding = Deciding(
@@ -177,7 +179,7 @@ class McodeApp(App[int], inherit_bindings=False):
     def widgets(self) -> Iterable[Widget]:
         """The widgets of the main screen, from top to bottom."""
         above = (self.transcript, self.activity, self.queue, self.panel)
-        return (*above, self.suggestions, self.prompt, self.status)
+        return (*above, self.suggestions, self.prompt, self.own_status, self.status)
 
     def begin(self) -> None:
         """The main screen is there: open the session on it."""
@@ -194,6 +196,7 @@ class McodeApp(App[int], inherit_bindings=False):
         for event in batch:
             self.sending.receive(event)
             self.facts.receive(event)
+            self.own_status.receive(event)
             self.deciding.receive(event)
             self.transcript.apply(event)
             self.sessions.receive(event)
