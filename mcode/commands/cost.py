@@ -1,42 +1,55 @@
-"""/cost: what this session has used so far."""
+"""/cost: what this session has used and cost, from its ledger."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
+from mcode.commands.ledger_reading import ledger_of
 from mcode.commands.registry import Arguments, Command, CommandResult
-from mcode.commands.tables import dollars, table, tokens
+from mcode.commands.tables import dollars, plural, table, tokens
 
 if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
+    from mcode.jsontext import JsonObject
 
 
 async def _cost(context: CommandContext, arguments: Arguments) -> CommandResult:
     arguments.at_most(0, "/cost")
-    meter = context.agent.meter
-    totals = meter.totals
-    data = {
-        "requests": totals.requests,
-        "input_tokens": totals.input_tokens,
-        "output_tokens": totals.output_tokens,
-        "cache_read": totals.cache_read,
-        "cache_written": totals.cache_written,
-        "cost": totals.cost,
-        "seconds_waited": round(meter.waited, 1),
-    }
+    waited = context.agent.meter.waited
+    totals: JsonObject = (await asyncio.to_thread(ledger_of, context.agent))["totals"]
+    beside = totals["input_tokens"] - totals["cache_read"] - totals["cache_written"]
     rows = [
-        ("cost", dollars(totals.cost)),
-        ("requests", str(totals.requests)),
-        ("input", f"{tokens(totals.input_tokens)} tokens, beside the cache"),
-        ("from the cache", f"{tokens(totals.cache_read)} tokens"),
-        ("into the cache", f"{tokens(totals.cache_written)} tokens"),
-        ("output", f"{tokens(totals.output_tokens)} tokens"),
-        ("waited", f"{meter.waited:.0f} s for the model"),
+        ("cost", dollars(totals["cost"])),
+        ("requests", _requests(totals)),
+        ("input", f"{tokens(beside)} tokens, beside the cache"),
+        ("from the cache", f"{tokens(totals['cache_read'])} tokens"),
+        ("into the cache", f"{tokens(totals['cache_written'])} tokens"),
+        ("output", f"{tokens(totals['output_tokens'])} tokens"),
+        ("waited", f"{waited:.0f} s for the model, since the session was opened here"),
     ]
-    lines = ["Since this session was opened here, sub-agents and summaries included", table(rows)]
-    if totals.cost is None:
+    lines = ["This session from its beginning, sub-agents and summaries included", table(rows)]
+    if totals["estimated"]:
+        lines.append(
+            f"For {plural(totals['estimated'], 'request')} the provider reported nothing: their input, estimated, is "
+            "not in here; /context session has it."
+        )
+    if totals["cost"] is None:
         lines.append("Prices by model stand in the settings, under mcode.prices.")
-    return CommandResult("\n".join(lines), data)
+    return CommandResult("\n".join(lines), {**totals, "seconds_waited": round(waited, 1)})
+
+
+def _requests(totals: JsonObject) -> str:
+    parts = [plural(totals["round_trips"], "round trip")]
+    parts += [f"{totals[key]} {words}" for key, words in _BESIDE.items() if totals[key]]
+    return ", ".join(parts)
+
+
+_BESIDE = {
+    "sub_agents": "of sub-agents",
+    "asides": "beside the conversation",
+    "unanswered": "without an answer",
+}
 
 
 COST = Command("cost", "what this session has used and cost", _cost, aliases=("usage",))

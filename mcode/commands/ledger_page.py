@@ -21,6 +21,9 @@ PARTS = ("definitions", "system", "messages", "results")
 WIDTH, HEIGHT, LEFT, FOOT = 900, 260, 70, 24
 """Pixels of a plot, and of its margins for figures."""
 
+NAMES = 190
+"""Pixels for the names of bars that lie."""
+
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #59636e; --line: #d1d9e0;
   --definitions: #0969da; --system: #6e7781; --messages: #1a7f37; --results: #bc4c00; --cached: #8250df; }
@@ -123,7 +126,8 @@ def _legend() -> str:
 
 
 def _totals(totals: JsonObject) -> str:
-    names = (*PARTS, "input", "output_tokens", "cache_read", "cache_written", "round_trips", "asides")
+    counts = ("round_trips", "sub_agents", "asides", "unanswered")
+    names = (*PARTS, "input", "output_tokens", "cache_read", "cache_written", *counts)
     return _table(("", "tokens or count"), [(name.replace("_", " "), f"{totals[name]:,}") for name in names])
 
 
@@ -131,8 +135,33 @@ def _savings(ledger: JsonObject) -> str:
     text = savings_text(ledger)
     if not text:
         return ""
-    heading, _, rest = text.partition("\n")
-    return f"<h2>{_safe(heading)}</h2><pre>{_safe(rest)}</pre>"
+    heading, *lines = text.splitlines()
+    listed = "".join(f"<li>{_safe(line.strip())}</li>" for line in lines)
+    return f"<h2>{_safe(heading)}</h2>{compared(ledger)}<ul>{listed}</ul>"
+
+
+def compared(ledger: JsonObject) -> str:
+    """What was sent, and what would have been sent besides: one bar each, on one scale."""
+    savings, sent = ledger["savings"], ledger["totals"]["input"]
+    programs = sum(each["kept_out"] + each["sent_again"] for each in savings["programs"])
+    rows = [
+        ("sent", "messages", sent),
+        ("left out by deferral", "definitions", savings["deferral"]["without"]),
+        ("kept out by programs", "results", programs),
+    ]
+    most = max(count for _, _, count in rows)
+    if not most:
+        return ""
+    drawn: list[str] = []
+    for at, (name, part, count) in enumerate(rows):
+        y, long = 8 + at * 30, count / most * (WIDTH - NAMES - 90)
+        drawn.append(
+            f'<text x="{NAMES - 8}" y="{y + 15}" text-anchor="end">{name}</text>'
+            f'<rect class="{part}" x="{NAMES}" y="{y}" width="{long:.1f}" height="20"/>'
+            f'<text x="{NAMES + long + 6:.1f}" y="{y + 15}">{count:,}</text>'
+        )
+    label = "Tokens that were sent, and that would have been sent besides"
+    return f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH} 100">{"".join(drawn)}</svg>'
 
 
 def _by_tool(title: str, listed: Sequence[JsonObject]) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typing_extensions import override
 
 from mcode.agent.ledger import read_ledger, server_of, shared
 from mcode.agent.savings import ProgramFacts, work_out
@@ -115,10 +118,80 @@ async def test_the_page_holds_the_same_numbers_and_asks_nothing_of_a_network(tmp
     written = page(ledger)
     data = written.split('id="ledger">')[1].split("</script>")[0]
     assert json.loads(data) == ledger
-    assert written.count("<rect") == 4 * len(ledger["requests"])
-    assert f"{ledger['totals']['input']:,}" in written
+    compared = 3 if ledger["savings"]["deferral"]["without"] else 0
+    assert written.count("<rect") == 4 * len(ledger["requests"]) + compared
+    if compared:
+        assert f">{ledger['savings']['deferral']['without']:,}</text>" in written
+    totals, *by_tool, requests = Tables.of(written)
+    assert [figure(count) for _, count in totals] == [
+        ledger["totals"][name.replace(" ", "_")] for name, _ in totals
+    ]
+    for table, part in zip(by_tool, ("definitions", "results"), strict=True):
+        assert [(tool, server, figure(count)) for tool, server, count in table] == [
+            (each["tool"], each["server"], each["tokens"]) for each in ledger[part]
+        ]
+    assert [[figure(cell) for cell in row[:-1]] for row in requests] == [
+        [each[name] for name in REQUEST_COLUMNS] for each in ledger["requests"]
+    ]
+    for bar, each in zip(
+        re.findall(r"<title>request \d+: (.*?)</title>", written), ledger["requests"], strict=True
+    ):
+        assert [figure(count) for count in re.findall(r"[\d,]*\d", bar)] == [
+            each[name] for name in (*REQUEST_COLUMNS[1:5], "cache_read")
+        ]
     assert "prefers-color-scheme: dark" in written
     assert "http" not in written.replace("http-equiv", "")
+
+
+REQUEST_COLUMNS = (
+    "number",
+    "definitions",
+    "system",
+    "messages",
+    "results",
+    "input",
+    "cache_read",
+    "cache_written",
+    "output_tokens",
+)
+
+
+def figure(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+class Tables(HTMLParser):
+    """The cells of a page's tables, row by row, without headings."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[list[list[str]]] = []
+        self._in_cell = False
+
+    @classmethod
+    def of(cls, text: str) -> list[list[list[str]]]:
+        parser = cls()
+        parser.feed(text)
+        return [[row for row in table if row] for table in parser.found]
+
+    @override
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "table":
+            self.found.append([])
+        elif tag == "tr":
+            self.found[-1].append([])
+        elif tag == "td":
+            self.found[-1][-1].append("")
+            self._in_cell = True
+
+    @override
+    def handle_endtag(self, tag: str) -> None:
+        self._in_cell = self._in_cell and tag != "td"
+
+    @override
+    def handle_data(self, data: str) -> None:
+        if self._in_cell:
+            self.found[-1][-1][-1] += data
 
 
 def test_shares_add_up_whatever_the_total() -> None:

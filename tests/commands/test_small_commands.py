@@ -68,7 +68,7 @@ async def test_cost_adds_up(tmp_path: Path) -> None:
         assert (await typed(here, "/cost")).data["cost"] is None
         await here.say("one")
         result = await typed(here, "/usage")
-        assert result.data["requests"] == 1
+        assert result.data["round_trips"] == 1
         assert result.data["cost"] > 0
         assert "$" in result.text
 

@@ -13,9 +13,12 @@ import mcode
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
 from mcode.model.script.values import reply, script_of, use
+from mcode.ui.headless import HeadlessFrontEnd
 from tests.stage import stage
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from mcode.commands.registry import CommandResult
     from mcode.jsontext import JsonObject
     from tests.stage import Stage
@@ -76,6 +79,49 @@ async def test_text_json_page_and_session_read_the_same_ledger(tmp_path: Path) -
     assert text.strip() == whole.text.strip()
     assert "2 round trips" in text
     assert "run_code" in text
+
+
+class Told:
+    """Where a headless run's words go."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def answer(self, text: str) -> None:
+        self.lines.append(text)
+
+    remark = answer
+
+
+async def test_context_cost_headless_results_and_report_agree(tmp_path: Path) -> None:
+    """After a resume, and with a price: all of them speak of the whole session."""
+    price = {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}
+    settings = {"mcode": {"prices": {"scripted-1": price}}}
+    async with stage(tmp_path, SCRIPT, settings=settings) as here:
+        await here.say("count the lines")
+        identifier = here.agent.session.id
+    again = stage(
+        tmp_path, script_of(reply("again")), settings=settings, source="resume", reference=identifier
+    )
+    async with again as here:
+        output = Told()
+        front_end = HeadlessFrontEnd(here.agent, output, output_format="json")
+
+        async def messages() -> AsyncIterator[str]:
+            yield "once more"
+
+        await front_end.run(messages())
+        context, cost = await command(here, "/context"), await command(here, "/cost")
+    reported = json.loads(report(tmp_path, identifier, "--json").stdout)
+    assert reported["totals"]["round_trips"] == 3
+    assert json.loads(output.lines[-1])["mcode"]["ledger"] == reported
+    assert cast("JsonObject", context.data)["session"] == reported
+    told = dict(cast("JsonObject", cost.data))
+    del told["seconds_waited"]
+    assert told == reported["totals"]
+    assert told["cost"] > 0
+    last = cast("JsonObject", context.data)["request"]
+    assert last["used"] == reported["requests"][-1]["input"]
 
 
 def test_a_folder_without_sessions_and_a_wrong_word_are_told(tmp_path: Path) -> None:
