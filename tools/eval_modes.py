@@ -94,7 +94,7 @@ async def _run_in(directory: Path, name: str, task: Task, mode: str, model: tupl
     (state / "mcp.json").write_text(
         json.dumps({"mcpServers": {each: _entry(name, each) for each in task.servers}})
     )
-    client: ModelClient = ScriptedClient(task.script(mode)) if model is None else _real(*model)
+    client: ModelClient = ScriptedClient(task.script(mode)) if model is None else _real(model[1])
     own = dict(MODES[mode]) if model else {**MODES[mode], "window": WINDOW}
     allow = [*(f"mcp__{each}" for each in task.servers), "Bash(python3 *)"]
     settings = {"permissions": {"allow": allow, "defaultMode": "acceptEdits"}, "mcode": own}
@@ -146,8 +146,7 @@ def _entry(task: str, server: str) -> dict[str, Any]:
     return {"command": sys.executable, "args": arguments, "env": {"PYTHONPATH": str(ROOT)}}
 
 
-def _real(model: str, base_url: str) -> ModelClient:
-    del model
+def _real(base_url: str) -> ModelClient:
     profile = choose_profile(base_url or ANTHROPIC)
     key = os.environ.get("ANTHROPIC_API_KEY")
     return AnthropicClient(profile, key, source="ANTHROPIC_API_KEY" if key else "", environment=os.environ)

@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tools.eval_modes import compare, load, read_runs, run_once, table, task_names
+from tools.eval_modes import compare, load, read_runs, run_once, table, task_names, title_of
+from tools.messages_server import running_server
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +38,18 @@ async def test_search_and_programs_cut_what_the_audit_costs_at_the_same_right_an
     file = tmp_path / "runs.json"
     file.write_text(json.dumps({"runs": [asdict(everything)]}))
     assert "+0.0%" in compare(read_runs(file), [everything])
+
+
+async def test_a_model_behind_a_url_is_asked_over_the_wire_and_checked_by_the_same_checker() -> None:
+    task = load("misleading_name")
+    with running_server(task.script("search")) as server:
+        run = await run_once("misleading_name", "search", ("some-model", server.url))
+        assert {body["model"] for body in server.bodies} == {"some-model"}
+        assert run.requests == len(server.bodies)
+    assert run.wrong == ""
+    assert run.input > 0
+    assert "some-model at" in title_of(("some-model", server.url))
+    assert "Scripted" in title_of(None)
 
 
 async def test_a_wrong_outcome_is_seen_by_the_checker() -> None:
