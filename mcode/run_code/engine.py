@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from mcode import jsontext
 from mcode.errors import McodeError
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.run_code.library import Library
     from mcode.run_code.limits import Limits
+
+Confine: TypeAlias = "Callable[[tuple[str, ...], Path], tuple[str, ...]]"
+"""Gets the arguments that start a worker and its own directory; returns those that start it in a sandbox."""
 
 START_LIMIT = 30.0
 """Wall seconds that a worker may take until it is ready."""
@@ -149,8 +152,9 @@ def _read(raw: bytes) -> JsonObject:
 class Engine:
     """Hands out workers. `warm` keeps a spare from then on; `close` ends all that is left."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, confine: Confine | None = None) -> None:
         self._limits = limits
+        self._confine = confine
         self._library: Library | None = None
         self._spare: asyncio.Task[Worker] | None = None
         self._endings: set[asyncio.Task[int]] = set()
@@ -214,13 +218,24 @@ class Engine:
             self.release(spare.result())
 
     async def _start(self) -> Worker:
+        """A worker that is ready, in a directory of its own that is removed by then."""
+        import tempfile
+
         library = self._found_library()
         try:
-            worker = _launch(library, self._limits)
+            directory = Path(tempfile.mkdtemp(prefix="mcode-program-"))
         except OSError as error:
-            raise EngineUnusableError(
-                f"The JavaScript engine's process cannot be started: {error}."
-            ) from None
+            raise EngineUnusableError(_cannot_start(error)) from None
+        try:
+            return await self._start_in(directory, library)
+        except OSError as error:
+            raise EngineUnusableError(_cannot_start(error)) from None
+        finally:
+            directory.rmdir()
+
+    async def _start_in(self, directory: Path, library: Library) -> Worker:
+        """Raises OSError, EngineUnusableError."""
+        worker = _launch(library, self._limits, directory, self._confine)
         try:
             async with asyncio.timeout(START_LIMIT):
                 frame = await worker.receive()
@@ -245,6 +260,10 @@ class Engine:
         return self._library
 
 
+def _cannot_start(error: OSError) -> str:
+    return f"The JavaScript engine's process cannot be started: {error}."
+
+
 def _problem(frame: JsonObject | None, code: int) -> str:
     if frame is None:
         return f"its process ended with {describe_code(code)}"
@@ -254,28 +273,28 @@ def _problem(frame: JsonObject | None, code: int) -> str:
 
 
 def describe_code(code: int) -> str:
-    """A return code in words: the signal's name, or the exit code."""
-    if code >= 0:
+    """A return code in words: the signal's name, or the exit code. A sandbox may tell of a signal as shells do."""
+    number = -code if code < 0 else max(0, code - 128)
+    if number == 0:
         return f"exit code {code}"
     try:
-        return signal.Signals(-code).name
+        return signal.Signals(number).name
     except ValueError:
-        return f"signal {-code}"
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def _launch(library: Library, limits: Limits) -> Worker:
-    """Start the process: isolated, without environment, in an empty directory that is already removed."""
-    import tempfile
-
+def _launch(library: Library, limits: Limits, directory: Path, confine: Confine | None) -> Worker:
+    """Start the process: isolated, without environment, in an empty directory. Raises OSError."""
     argv = (
         sys.executable,
         *("-I", "-S", "-B"),
         str(Path(__file__).with_name("worker.py")),
         *(str(library.directory), str(limits.memory), repr(limits.cpu), repr(limits.cpu_grace)),
     )
+    if confine is not None:
+        argv = confine(argv, directory)
     theirs_reading, writing = os.pipe()
     reading, theirs_writing = os.pipe()
-    directory = Path(tempfile.mkdtemp(prefix="mcode-program-"))
     try:
         process = start_program(argv, directory, {}, (theirs_reading, theirs_writing, -1), None)
     except OSError:
@@ -285,5 +304,4 @@ def _launch(library: Library, limits: Limits) -> Worker:
     finally:
         os.close(theirs_reading)
         os.close(theirs_writing)
-        directory.rmdir()
     return Worker(process, reading, writing)

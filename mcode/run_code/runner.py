@@ -37,7 +37,7 @@ class Runner:
     """What `RunCode` needs once there is something to run."""
 
     def __init__(self, surroundings: Surroundings) -> None:
-        self.engine = Engine(surroundings.limits)
+        self.engine = Engine(surroundings.limits, surroundings.confine)
         self._limits = surroundings.limits
         self._mask = surroundings.mask
         self._session = Session(

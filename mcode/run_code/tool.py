@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.run_code.audit import WriteAudit
     from mcode.run_code.bridge import Invoke
+    from mcode.run_code.engine import Confine
     from mcode.run_code.runner import Runner
     from mcode.tool import Access, ToolResult, ToolServices, Workspace
 
@@ -59,6 +60,8 @@ class Surroundings:
     """Where a tool sits in this session."""
     listed: Callable[[], Iterable[Tool]] | None = None
     """The tools of `tools` that are not deferred, where they can be had without looking at all."""
+    confine: Confine | None = None
+    """Puts the engines' processes into a sandbox."""
     together: bool = False
     """True where the road awaits `before_preview` and `before_body`: calls with effects are then decided on
     side by side."""

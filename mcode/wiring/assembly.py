@@ -129,7 +129,9 @@ class Assembly:
         )
         self._files = FileWatch(self._hooks, bench.places, self._workspace)
         self._desk = Desk(self._events)
-        self._programs = SessionPrograms(bench, session, self._conversation, self._catalogue, self._desk)
+        self._programs = SessionPrograms(
+            bench, session, self._conversation, self._catalogue, self._desk, self._sandbox
+        )
         self._verdicts = VerdictLog(bench.places.logs / "verdicts.jsonl", bench.masker, session=session.id)
         self._pipeline = self._servers.pipeline = self._make_pipeline()
         self._skills = self._make_skills()

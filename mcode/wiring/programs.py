@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mcode.session.store import OpenSession
     from mcode.tool import Access, Tool
     from mcode.wiring.catalogue import SessionCatalogue
+    from mcode.wiring.sandbox import SessionSandbox
     from mcode.wiring.workbench import Workbench
 
 WARM_AFTER = 0.5
@@ -47,8 +48,11 @@ class SessionPrograms:
         conversation: Conversation,
         catalogue: SessionCatalogue,
         desk: Desk,
+        sandbox: SessionSandbox | None,
     ) -> None:
+        """`sandbox`: where the engines run, too."""
         self._bench = bench
+        self._sandbox = sandbox
         self._session = session
         self._conversation = conversation
         self._catalogue = catalogue
@@ -125,6 +129,7 @@ class SessionPrograms:
                 is_loaded=lambda tool: shelf.seen.is_loaded(tool.name),
                 placement=lambda tool: tool.placement if tool.seldom else shelf.placed(tool).placement,
                 together=True,
+                confine=self._sandbox.confine_worker if self._sandbox is not None else None,
             )
         )
 

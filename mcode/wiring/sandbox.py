@@ -36,6 +36,10 @@ class SessionSandbox:
         argv = self.sandbox.wrap(spec.argv, spec.cwd, self.temporary)
         return replace(spec, argv=argv, env={**spec.env, "TMPDIR": str(self.temporary)})
 
+    def confine_worker(self, argv: tuple[str, ...], directory: Path) -> tuple[str, ...]:
+        """The arguments that start an engine for programs inside: no network, and no file but its own directory's."""
+        return replace(self.sandbox, writable=(), network=False).wrap(argv, directory, directory)
+
     def note(self, call: Call) -> str:
         if call.origin is Origin.USER:
             return ""

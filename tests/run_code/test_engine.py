@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcode.process_sandbox import sandbox_availability
 from mcode.run_code import engine as engine_module
 from mcode.run_code.engine import Engine, EngineUnusableError, WorkerFaultError, describe_code
 from mcode.run_code.library import Library, find_library, why_missing, why_unusable
 from mcode.run_code.pipes import FRAME_LIMIT, FrameReader, FrameTooLargeError, FrameWriter
 from tests.children import is_alive, living, no_process_left, open_descriptors, wait_until
+from tests.run_code.sessions import project, result_of, session
 from tests.run_code.workplace import QUICK, until
 
 if TYPE_CHECKING:
@@ -101,6 +103,32 @@ async def test_r_01_a_worker_has_two_pipes_one_thread_no_environment_and_an_empt
             await engine.close()
             os.close(extra)
             del os.environ["SECRET_OF_THE_AGENT"]
+
+
+@LINUX
+@pytest.mark.skipif(not sandbox_availability().available, reason="this system offers no sandbox")
+async def test_r_01_a_worker_is_inside_the_sandbox_where_that_is_on(tmp_path: Path) -> None:
+    project(tmp_path, a_txt="one\n")
+    rights: dict[str, str] = {}
+    before = living()
+
+    def seen() -> bool:
+        for pid in living() - before:
+            with contextlib.suppress(OSError):
+                if b"worker.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    rights.update(status_of(pid))
+        return rights.get("NoNewPrivs") == "1"
+
+    code = "await sleep(60000); return (await tools.Read({file_path: 'a.txt'})).value.lines"
+    async with session(tmp_path, code, settings={"mcode": {"sandbox": True}}) as here:
+        turn = asyncio.create_task(here.say("go"))
+        await until(seen)
+        assert rights["net"] != os.readlink("/proc/self/ns/net") or rights["Seccomp"] == "2"
+        assert here.agent.programs.stop("prog", "seen")
+        await turn
+    async with session(tmp_path, code.replace("60000", "1"), settings={"mcode": {"sandbox": True}}) as here:
+        await here.say("go")
+        assert result_of(here).endswith("1")
 
 
 @LINUX
@@ -336,4 +364,6 @@ def test_return_codes_are_named() -> None:
     assert describe_code(-9) == "SIGKILL"
     assert describe_code(-resource.RLIMIT_NOFILE - 190) == f"signal {resource.RLIMIT_NOFILE + 190}"
     assert describe_code(3) == "exit code 3"
+    assert describe_code(128 + 24) == "SIGXCPU"  # as a sandbox tells of it
+    assert describe_code(255) == "exit code 255"
     assert issubclass(WorkerFaultError, Exception)
