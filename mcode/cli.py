@@ -81,6 +81,13 @@ def parse(arguments: list[str]) -> Options:
         _check_session_id(given.session_id)
     if given.input_format == "stream-json" and not given.print:
         raise UsageError("--input-format stream-json goes with -p. Nothing was started.")
+    if given.no_session_persistence and not given.print:
+        raise UsageError("--no-session-persistence goes with -p. Nothing was started.")
+    if given.no_session_persistence and (given.continue_latest or given.resume is not None):
+        raise UsageError(
+            "--no-session-persistence begins a session of its own that is not kept; it does not go with --continue "
+            "and --resume. Nothing was started."
+        )
     if given.max_turns is not None and given.max_turns < 1:
         raise UsageError(f"--max-turns takes a number from 1, not {given.max_turns}. Nothing was started.")
     return Options(
@@ -120,6 +127,7 @@ def parse(arguments: list[str]) -> Options:
         tools=_tools(given.tools),
         max_budget=given.max_budget_usd,
         json_schema=given.json_schema,
+        kept=not given.no_session_persistence,
     )
 
 
@@ -245,6 +253,9 @@ def _add_headless_options(parser: argparse.ArgumentParser) -> None:
     add("--permission-prompts", choices=("none",), help="what would ask is denied (always so with -p)")
     add("--max-turns", type=int, metavar="N", help="requests that the run may take")
     add("--max-budget-usd", type=float, metavar="N", help="ends before more is spent; needs mcode.prices")
+    add(
+        "--no-session-persistence", action="store_true", help="the session is not kept, and cannot be resumed"
+    )
     add("--json-schema", metavar="JSON", help="the answer in this shape, as structured_output")
     add("--verbose", action="store_true", help="accepted for scripts written for other agents")
 

@@ -126,7 +126,7 @@ async def _headless(options: Options) -> int:
         )
         try:
             await agent.start(source)
-            code = await front_end.run(_prompts(options, output))
+            code = await front_end.run(_prompts(options, output, agent))
             return code or int(output.failed)
         except asyncio.CancelledError:
             await agent.close("other")
@@ -240,7 +240,7 @@ async def _arrive_first(
     return arriving
 
 
-async def _prompts(options: Options, output: _Output) -> AsyncIterator[str]:
+async def _prompts(options: Options, output: _Output, agent: Agent) -> AsyncIterator[str]:
     """The messages of a headless run: the one on the command line with standard input behind it, or JSON lines."""
     from mcode.ui.stream_input import PATIENCE, read_messages, read_text
 
@@ -251,7 +251,7 @@ async def _prompts(options: Options, output: _Output) -> AsyncIterator[str]:
             yield line
         return
     if options.input_format == "stream-json":
-        async for text in read_messages(STDIN):
+        async for text in read_messages(STDIN, agent.pasted.keep):
             yield text
         return
     piped = "" if sys.stdin.isatty() else await read_text(STDIN, patient=options.prompt is None)

@@ -269,7 +269,7 @@ class Agent:
             invoked = await self.skills.by_user(text, turn) if queued.invokes else None
             if invoked is not None:
                 text, own = invoked.text, invoked.own
-            mentioned = await self._read_mentioned(own, turn)
+            mentioned = await self._read_mentioned(own, queued.text if queued.invokes else "", turn)
             notes = self._preamble()
             content = [*map(text_block, notes), *mentioned, text_block(text)]
             await self._find_model()
@@ -301,8 +301,8 @@ class Agent:
         self.events.emit(finished)
         return finished
 
-    async def _read_mentioned(self, text: str, turn: int) -> list[JsonObject]:
-        """Read the files that the message names with `@`, as calls of the user's own, and images by their labels."""
+    async def _read_mentioned(self, text: str, sent: str, turn: int) -> list[JsonObject]:
+        """Read the files that `text` names with `@`, as calls of the user's own, and the images labelled in `sent`."""
         blocks: list[JsonObject] = []
         for path in mentioned_paths(text, self.workspace.current):
             is_directory = (self.workspace.current / path).is_dir()
@@ -310,7 +310,7 @@ class Agent:
             arguments = {"pattern": "*", "path": path} if is_directory else {"file_path": path}
             call = Call(self._fresh_call_id(), tool, arguments, Origin.USER, turn=turn)
             blocks += mention_blocks(f"@{path}", await self._parts.pipeline.run(call))
-        for label, file in self.pasted.named_in(text):
+        for label, file in self.pasted.named_in(sent):
             if file is None:
                 self.events.emit(Notice(f"{label} is no image of this session: paste it again.", "warning"))
                 continue

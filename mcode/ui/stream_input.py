@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import stat
 from typing import TYPE_CHECKING, cast
 
 from mcode import jsontext
 from mcode.errors import UsageError
+from mcode.model.reading import text_field
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
+
+    Keep = Callable[[bytes], tuple[str, str]]
 
 INPUT_LIMIT = 10 * 1024 * 1024
 """Bytes of standard input that are appended to the message, and bytes of one line of messages."""
@@ -44,13 +48,16 @@ async def read_text(descriptor: int, *, patient: bool) -> str | None:
     return data.decode("utf-8", "replace").strip()
 
 
-async def read_messages(descriptor: int) -> AsyncIterator[str]:
-    """The text of each line that is not blank, as it arrives; raises UsageError at one that is no message."""
+async def read_messages(descriptor: int, keep: Keep) -> AsyncIterator[str]:
+    """The text of each line that is not blank, as it arrives; raises UsageError at one that is no message.
+
+    `keep` takes in an image and gives the label that stands for it in a message, and what it is.
+    """
     number = 0
     async for line in _lines(descriptor):
         number += 1
         if line.strip():
-            yield read_message(line, number)
+            yield read_message(line, number, keep)
 
 
 async def _lines(descriptor: int) -> AsyncIterator[bytes]:
@@ -109,7 +116,7 @@ def _too_long(what: str) -> UsageError:
     )
 
 
-def read_message(line: bytes, number: int) -> str:
+def read_message(line: bytes, number: int, keep: Keep) -> str:
     """The text of one line; raises UsageError that names the line and what it should be."""
     try:
         body = jsontext.parse_object(line.decode("utf-8"))
@@ -121,7 +128,7 @@ def read_message(line: bytes, number: int) -> str:
     content: object = (
         cast("jsontext.JsonObject", message).get("content") if isinstance(message, dict) else None
     )
-    text = _text_of(content)
+    text = _text_of(content, keep)
     if body.get("type") != "user" or text is None:
         raise UsageError(
             f"Line {number} of the input is no user message. It was not sent. Expected {EXPECTED}."
@@ -129,12 +136,24 @@ def read_message(line: bytes, number: int) -> str:
     return text
 
 
-def _text_of(content: object) -> str | None:
+def _text_of(content: object, keep: Keep) -> str | None:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
         return None
     blocks = cast("list[jsontext.JsonObject]", content)
-    if not all(isinstance(block.get("text"), str) for block in blocks):
+    parts = [_part(block, keep) for block in blocks]
+    return "\n\n".join(part for part in parts if part is not None) if None not in parts else None
+
+
+def _part(block: jsontext.JsonObject, keep: Keep) -> str | None:
+    """A block in words: a text, or the label of an image; None for anything else."""
+    if isinstance(block.get("text"), str):
+        return str(block["text"])
+    source = block.get("source")
+    if block.get("type") != "image" or text_field(source, "type") != "base64":
         return None
-    return "\n\n".join(str(block["text"]) for block in blocks)
+    try:
+        return keep(base64.b64decode(text_field(source, "data"), validate=True))[0]
+    except (ValueError, UsageError) as error:
+        return f"[an image is left out: {error}]"

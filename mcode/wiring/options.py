@@ -63,6 +63,8 @@ class Options:
     """US dollars that the run may cost."""
     json_schema: str | None = None
     """JSON text: the shape of a headless answer."""
+    kept: bool = True
+    """False: nothing of the session stays when it ends."""
     agents: str | None = None
     """JSON text that defines kinds of sub-agents."""
 

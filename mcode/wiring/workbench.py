@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
+import shutil
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -180,6 +183,8 @@ class Workbench:
             await self.pool.close()
         finally:
             await self.endpoint.client.close()
+            if not self.options.kept:
+                await asyncio.to_thread(shutil.rmtree, self.store.directory, ignore_errors=True)
 
     async def prune(self) -> None:
         """Remove sessions that are older than the settings keep them, in a thread."""
@@ -222,12 +227,21 @@ async def prepare(
         settings=settings,
         endpoint=endpoint,
         masker=masker,
-        store=SessionStore(places.project_directory(start), masker, durable=settings.own.sync != "relaxed"),
+        store=_store(options, places, start, settings, masker),
         memory=Memory(start, places.home),
         interactive=interactive,
         folder=folder,
         asked=asked,
     )
+
+
+def _store(options: Options, places: Places, start: Path, settings: Settings, masker: Masker) -> SessionStore:
+    """The folder's sessions; for a session that is not kept, a private directory that goes with it."""
+    if not options.kept:
+        return SessionStore(
+            Path(tempfile.gettempdir(), f"mcode-unkept-{secrets.token_hex(16)}"), masker, durable=False
+        )
+    return SessionStore(places.project_directory(start), masker, durable=settings.own.sync != "relaxed")
 
 
 def existing(folder: Path) -> Path:

@@ -244,3 +244,17 @@ def test_a_command_that_needs_a_screen_fails_and_one_that_is_unknown_is_a_messag
     assert ran.code == 1
     assert "is for a session in the terminal" in ran.err
     assert unknown.out == "A message.\n"
+
+
+def test_a_session_without_persistence_leaves_nothing_and_cannot_be_resumed(machine: Machine) -> None:
+    with running_server(saying("Once.", "Twice.")) as server:
+        ran = machine.run("-p", "hello", "--no-session-persistence", server=server)
+        assert (ran.code, ran.out) == (0, "Once.\n"), ran.err
+        assert not list(machine.home.rglob("*.jsonl.lock"))
+        assert not [path for path in (machine.home / ".mcode").rglob("*.jsonl") if path.parent.name != "logs"]
+        again = machine.run("-p", "again", "--continue", server=server)
+        assert again.code == 2
+        assert "no earlier session" in again.err
+        both = machine.run("-p", "again", "--continue", "--no-session-persistence", server=server)
+        assert both.code == 2
+        assert "does not go with --continue" in both.err
