@@ -29,7 +29,12 @@ ROUNDS = 20
 MEDIAN_LIMIT = 2.0
 """Milliseconds."""
 WORST_LIMIT = 20.0
-"""Milliseconds of the slowest listed line, by its fastest round: a busy machine is not the guard's fault."""
+"""Milliseconds of the slowest listed line, by its fastest round.
+
+All times are the processor's: a busy machine is not the guard's fault.
+"""
+SLOW_LIMIT = 50.0
+"""Milliseconds of the slowest line that is made to be slow, likewise: the event loop waits for a verdict."""
 EVERYDAY_LIMIT = 0.95
 RULES = ("Bash(ls *)", "Bash(cat *)", "Bash(echo *)", "Bash(cd *)", "Bash(grep *)")
 EDITS = frozenset(("SH001", "SH002", "SH004", "SH029", "SH043", "SH109", "SH111", "SH112"))
@@ -67,6 +72,7 @@ class Figures:
         checks = {
             f"the median is over {MEDIAN_LIMIT} ms": self.median > MEDIAN_LIMIT,
             f"the worst is over {WORST_LIMIT} ms": self.worst > WORST_LIMIT,
+            f"a line made to be slow is over {SLOW_LIMIT:.0f} ms": self.made_to_be_slow > SLOW_LIMIT,
             f"fewer than {EVERYDAY_LIMIT:.0%} of the everyday lines run": self.everyday_unasked
             < EVERYDAY_LIMIT,
             "hostile lines run": bool(self.hostile_unasked),
@@ -81,7 +87,7 @@ def measure(root: Path, rounds: int, *, hostile: bool = True) -> Figures:
     scratch.judge("ls", policy)
     times = {line: min(_timed(scratch, line, policy, rounds)) for line in _lines()}
     every = [each for line in _lines() for each in _timed(scratch, line, policy, 3)]
-    heavy = [min(_timed(scratch, line, policy, 1)) for line in HOSTILE_TO_THE_CLOCK]
+    heavy = [min(_timed(scratch, line, policy, 3)) for line in HOSTILE_TO_THE_CLOCK]
     asked = [
         case.id
         for case in cases("everyday")
@@ -104,12 +110,12 @@ def _lines() -> tuple[str, ...]:
 
 
 def _timed(scratch: Scratch, line: str, policy: Policy, rounds: int) -> Iterator[float]:
-    """Milliseconds of each round, every time with words that were not seen before."""
+    """Milliseconds of the processor for each round, every time with words that were not seen before."""
     for number in range(rounds):
-        fresh = f"{line} # {time.monotonic_ns()}{number}" if len(line) < LENGTH_LIMIT // 2 else line
-        began = time.perf_counter()
+        fresh = f"{line} # {time.monotonic_ns()}{number}" if len(line) < LENGTH_LIMIT // 2 else line[number:]
+        began = time.thread_time()
         scratch.judge(fresh, policy)
-        yield (time.perf_counter() - began) * 1000
+        yield (time.thread_time() - began) * 1000
 
 
 def _unasked(scratch: Scratch) -> Iterator[str]:

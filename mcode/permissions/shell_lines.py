@@ -266,19 +266,34 @@ class _Reader:
             self.position = end + 1
             if "$(" in value[-1] or "`" in value[-1]:
                 self.quoted.append(value[-1])
-        elif letter == '"' or self._ahead('$"'):
-            self.position += 1 if letter == '"' else 2
+        elif letter == '"':
+            self.position += 1
             self.read_double(value)
-        elif self._ahead("$'"):
-            self.doubt = self.doubt or "it contains a quotation with escapes"
-            text, self.position = ansi_text(self.text, self.position + 2)
-            value.append(text)
-        elif letter == "`" or self._ahead("$("):
+        elif letter == "`":
             self._read_substitution(letter, value)
+        elif letter == "$":
+            self._read_dollar(value)
         else:
-            self._check_expansion(letter)
+            self._check_braces(letter)
             value.append(letter)
             self.position += 1
+
+    def _read_dollar(self, value: list[str]) -> None:
+        """Take what begins with a dollar outside of quotation marks."""
+        match self.text[self.position + 1 : self.position + 2]:
+            case '"':
+                self.position += 2
+                self.read_double(value)
+            case "'":
+                self.doubt = self.doubt or "it contains a quotation with escapes"
+                text, self.position = ansi_text(self.text, self.position + 2)
+                value.append(text)
+            case "(":
+                self._read_substitution("$", value)
+            case following:
+                self._check_expansion(following)
+                value.append("$")
+                self.position += 1
 
     def read_double(self, value: list[str]) -> None:
         while self.position < len(self.text):
@@ -298,7 +313,7 @@ class _Reader:
                 self._read_substitution(letter, value)
             else:
                 if letter == "$":
-                    self._check_expansion(letter)
+                    self._check_expansion(self.text[self.position + 1 : self.position + 2])
                 value.append(letter)
                 self.position += 1
         self.doubt = "a quotation mark is not closed"
@@ -321,10 +336,13 @@ class _Reader:
             self.read_nested(")")
         value.append(self.text[begin : self.position])
 
-    def _check_expansion(self, letter: str) -> None:
-        if letter == "$" and self._ahead("${") and not _PLAIN_VARIABLE.match(self.text, self.position):
+    def _check_expansion(self, following: str) -> None:
+        """Of a dollar: what comes behind it."""
+        if following == "{" and not _PLAIN_VARIABLE.match(self.text, self.position):
             self.doubt = "it contains an expansion with an operator"
-        elif letter == "{" and not self._ahead("{}") and self.text[self.position - 1 : self.position] != "$":
+
+    def _check_braces(self, letter: str) -> None:
+        if letter == "{" and not self._ahead("{}") and self.text[self.position - 1 : self.position] != "$":
             self.doubt = self.doubt or "it contains braces"
 
     def _find(self, letter: str, begin: int) -> int:
