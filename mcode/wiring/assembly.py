@@ -375,7 +375,7 @@ class Assembly:
     async def _prepare(self) -> None:
         """Compile the rules' path patterns, and remove temporaries that a killed run has left."""
         self._bench.server_trust.begin(self._desk, self._events)
-        self._servers.start()
+        self._servers.start(lambda text: self.agent.queue(text, typed=False))
         await asyncio.to_thread(self._policy.prepare)
         await self._file_state.remove_leftovers()
         await self._skills.read()

@@ -13,6 +13,7 @@ from mcode.mcp.servers import Servers
 from mcode.pipeline.validate import shape_fault
 from mcode.tool import Tool
 from mcode.wiring.departure import Departure
+from mcode.wiring.long_calls import LongCalls
 from mcode.wiring.remote_servers import RemoteServers
 from mcode.wiring.server_rules import ServerRules
 
@@ -73,6 +74,7 @@ class SessionServers:
     """Whoever costs much in the background waits for it."""
     interactive: bool
     rules: ServerRules
+    long_calls: LongCalls
     output_limit: int = Tool.output_limit
     pipeline: Pipeline | None = None
     """Knows which calls the user has seen; set as soon as it is made."""
@@ -87,7 +89,8 @@ class SessionServers:
         limit = int(asked) * 4 if asked.isdecimal() else Tool.output_limit
         rules = ServerRules(bench.pool, policy)
         departure = Departure.of(events, bench.endpoint.sent)
-        session = cls(bench.pool, catalog, events, departure, bench.interactive, rules, limit)
+        long_calls = LongCalls(events, moves=bench.interactive)
+        session = cls(bench.pool, catalog, events, departure, bench.interactive, rules, long_calls, limit)
         bench.pool.show = lambda text: events.emit(Notice(text))
         for status in bench.pool.statuses():
             if status.tools:
@@ -103,8 +106,12 @@ class SessionServers:
         self.catalog.replace_server(name, self.servers.tools(name, self, self.output_limit))
         self.rules.meet(name)
 
-    def start(self) -> None:
-        """Have servers connected: at once those that the first request waits for, the others behind it."""
+    def start(self, wake: Callable[[str], None]) -> None:
+        """Have servers connected: at once those that the first request waits for, the others behind it.
+
+        `wake` gives the model a message that nobody typed.
+        """
+        self.long_calls.wake = wake
         waiting = self.servers.waiting()
         self.servers.start(held_only=True)
         if any(not server.holds_request for server in waiting):
@@ -134,6 +141,7 @@ class SessionServers:
             self._starting.cancel()
         while self._ends:
             self._ends.pop()()
+        await self.long_calls.close()
         await self.rules.close()
 
     def objection(self, server: str, definition: Definition) -> str | None:
@@ -147,4 +155,6 @@ class SessionServers:
     ) -> ToolResult:
         if self.pipeline is not None and services.call.id in self.pipeline.approved:
             await self.servers.accept(server, [definition])
-        return await self.servers.call(server, definition, arguments, services)
+        return await self.long_calls.result_of(
+            self.servers.call(server, definition, arguments, services), services
+        )
