@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from mcode.jsontext import JsonObject
 
-FILL = 0.85
-"""Share of the window that a request may fill before room is made."""
-
 RECENT = 0.2
 """Share of the window that the last messages may fill to stay as they are."""
 

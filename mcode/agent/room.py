@@ -6,18 +6,6 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mcode.agent.compaction import (
-    FILL,
-    RECENT,
-    SYSTEM,
-    last_words_of_user,
-    note_for,
-    old_results,
-    opening,
-    plan_room,
-    recent_messages,
-    summary_request,
-)
 from mcode.errors import EndpointError
 from mcode.events import Compacted, Notice
 from mcode.model.usage import count_message
@@ -37,6 +25,9 @@ if TYPE_CHECKING:
 
 SUMMARY_TOKENS = 4_096
 """Output tokens of a summary; in a small window an eighth of it."""
+
+FILL = 0.85
+"""Share of the window that a request may fill before room is made."""
 
 OVERFLOWS = 3
 """Times in one turn that a request which the endpoint refused as too long is tried again with less in it."""
@@ -115,9 +106,11 @@ class RoomMaker:
 
     def outlook(self) -> Outlook:
         """The steps that there are, and what each would free."""
+        from mcode.agent import compaction
+
         messages = self.conversation.history.messages
-        kept = recent_messages(messages, round(RECENT * self.meter.window))
-        results = old_results(messages, kept, self._needed())
+        kept = compaction.recent_messages(messages, round(compaction.RECENT * self.meter.window))
+        results = compaction.old_results(messages, kept, self._needed())
         old = sum(count_message(message).total for message in messages[: len(messages) - self._fitting()])
         return Outlook(
             used=self.size(),
@@ -176,6 +169,8 @@ class RoomMaker:
         return await self._make("manual", hint, by_hand=True)
 
     async def _make(self, trigger: str, hint: str, *, by_hand: bool) -> Compacted | None:
+        from mcode.agent import compaction
+
         reaction = await self.hooks.other(
             "PreCompact", {"trigger": trigger, "custom_instructions": hint}, trigger
         )
@@ -186,7 +181,7 @@ class RoomMaker:
         if not messages:
             return None
         before = self.size()
-        plan = plan_room(
+        plan = compaction.plan_room(
             messages, self.meter.window, self.meter.corrected, by_hand=by_hand, needed=self._needed()
         )
         summary = ""
@@ -204,40 +199,49 @@ class RoomMaker:
 
     async def _drop(self, plan: Plan) -> None:
         """Put old results into files; a note in the place of each says where."""
+        from mcode.agent import compaction
+
         paths = await asyncio.to_thread(lambda: [self.keep_text(result.text) for result in plan.drop])
-        notes = {result.use_id: note_for(result, path) for result, path in zip(plan.drop, paths, strict=True)}
+        notes = {
+            result.use_id: compaction.note_for(result, path)
+            for result, path in zip(plan.drop, paths, strict=True)
+        }
         self.conversation.append("results_dropped", {"notes": notes})
 
     async def _summarise(self, hint: str) -> str:
         """Ask for a summary, and begin again with it."""
+        from mcode.agent import compaction
+
         messages = self.conversation.history.messages
         kept = self._fitting()
         old = messages[: len(messages) - kept] or messages
         longest = self._summary_tokens
         budget = round((0.6 * self.meter.window - longest) / self._counted_for_one)
-        asked = summary_request(old, hint, max(budget, 1_000))
+        asked = compaction.summary_request(old, hint, max(budget, 1_000))
         try:
-            summary = await self.caller.aside(SYSTEM, asked, longest)
+            summary = await self.caller.aside(compaction.SYSTEM, asked, longest)
         except EndpointError as error:
             raise EndpointError(f"The conversation could not be summarised: {error} {ADVICE}") from error
         if not summary.strip():
             raise EndpointError(
                 f"The conversation could not be summarised: the model's answer is empty. {ADVICE}"
             )
-        last = last_words_of_user(messages, len(messages) - kept)
+        last = compaction.last_words_of_user(messages, len(messages) - kept)
         context = await self.hooks.session_started("compact", self.caller.model())
         self.reread()
-        content = opening(summary, last, (*self.more(), *context.notes))
+        content = compaction.opening(summary, last, (*self.more(), *context.notes))
         self.conversation.append("compaction", {"content": content, "kept": kept})
         return summary
 
     def _fitting(self) -> int:
         """How many of the last messages can stay whole: the more, the better, but the result must be small."""
+        from mcode.agent import compaction
+
         messages = self.conversation.history.messages
         fixed = self.meter.expect(self.builder.preview(self.caller.model()), ())
         room = max(0, self.limit // 2 - fixed - self._summary_tokens)
-        share = min(round(RECENT * self.meter.window), room)
-        kept = recent_messages(messages, round(share / self._counted_for_one))
+        share = min(round(compaction.RECENT * self.meter.window), room)
+        kept = compaction.recent_messages(messages, round(share / self._counted_for_one))
         return 0 if kept >= len(messages) else kept
 
 

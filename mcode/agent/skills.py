@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
-from mcode.agent.placeholders import Given, Run, Text, filled, parts_of
 from mcode.agent.skill_listing import LONGEST, SHARE, listing, returning
 from mcode.agent.turn_rules import TurnRules, rules_in
 from mcode.call import Call, Origin
@@ -132,6 +131,8 @@ class Skills:
 
     def preloaded(self, name: str) -> str:
         """The words of a skill for a sub-agent that begins with it; empty where there is none of this name."""
+        from mcode.agent.placeholders import Given, Text, filled, parts_of
+
         skill = self.find(name)
         if skill is None:
             return ""
@@ -237,6 +238,8 @@ class Skills:
         self.turn_model = ""
 
     async def _invoke(self, skill: Skill, arguments: str, call: Call, *, by_model: bool) -> Invoked:
+        from mcode.agent.placeholders import Given, Run, Text, filled, parts_of
+
         dialect = skill.home.dialect
         parts = list(parts_of(skill.body, dialect))
         runs = [part.command for part in parts if isinstance(part, Run)]

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.config.front_matter import read_front_matter
 from mcode.config.json_parts import as_list, as_object
 from mcode.config.memory_files import Ground
 from mcode.config.memory_reading import NotRead, check_reach, read_memory_text, rule_files
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from mcode.config.places import Places
     from mcode.jsontext import JsonObject, JsonValue
 
-_NAME = re.compile(r"[A-Za-z0-9_][\w. -]{0,99}")
+_NAME = r"[A-Za-z0-9_][\w. -]{0,99}"
 UNUSED = ("hooks", "background", "isolation", "memory", "effort")
 """Fields of another agent that have no effect here: said wherever such an agent begins."""
 
@@ -105,7 +104,7 @@ def agents_from_json(text: str) -> tuple[AgentFile, ...]:
 def _from_object(name: str, value: JsonValue) -> AgentFile:
     entry: JsonObject = as_object(value) or {}
     description, prompt = entry.get("description"), entry.get("prompt")
-    if not isinstance(description, str) or not isinstance(prompt, str) or not _NAME.fullmatch(name):
+    if not isinstance(description, str) or not isinstance(prompt, str) or not re.fullmatch(_NAME, name):
         raise UsageError(
             f'--agents: {name!r} needs a plain name, and texts "description" and "prompt". Nothing was started.'
         )
@@ -142,6 +141,8 @@ def _directories(places: Places, start: Path) -> Iterable[tuple[Path, Ground]]:
 
 def _read(path: Path, ground: Ground, problems: list[str]) -> AgentFile | None:
     """One file; None for one without a name, which is documentation, and for one that cannot be used."""
+    from mcode.config.front_matter import read_front_matter
+
     try:
         real = resolve(path)
         check_reach(path, real, ground)
@@ -160,7 +161,7 @@ def _read(path: Path, ground: Ground, problems: list[str]) -> AgentFile | None:
         if front.problem:
             problems.append(f"{path}: {front.problem}; it is no agent.")
         return None
-    if not _NAME.fullmatch(name) or not front.text("description"):
+    if not re.fullmatch(_NAME, name) or not front.text("description"):
         problems.append(f"{path} is no agent: it needs a plain name and a description.")
         return None
     return _agent(name, path, ground, front)

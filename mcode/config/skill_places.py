@@ -15,14 +15,13 @@ from mcode.config.memory_files import Ground
 from mcode.config.memory_reading import NotRead, check_reach, read_memory_text
 from mcode.config.plain_file import resolve
 from mcode.config.repository import find_repository
-from mcode.config.skill_files import NAME, Home, read_skill
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from mcode.config.places import Places
-    from mcode.config.skill_files import Skill
+    from mcode.config.skill_files import Home, Skill
 
 ENTRIES = 500
 """Entries of one directory that are looked at."""
@@ -121,6 +120,8 @@ class _Reading:
         self._seen: set[Path] = set()
 
     def add(self, base: _Base, kind: str) -> None:
+        from mcode.config.skill_files import Home
+
         for directory, dialect in base.directories(kind):
             home = Home(base.scope, base.folder, dialect)
             files = _skill_files(directory) if kind == "skill" else _command_files(directory, dialect)
@@ -128,6 +129,8 @@ class _Reading:
                 self._read(name, kind, path, home)
 
     def _read(self, name: str, kind: str, path: Path, home: Home) -> None:
+        from mcode.config.skill_files import NAME, read_skill
+
         if name.lower() in self.found or NAME.fullmatch(name) is None:
             return
         try:

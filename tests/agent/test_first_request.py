@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.model.usage import count_request
 from tests.stage import stage, turns
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
 BUDGET = 4_000
 """Tokens of the whole first request without memory files."""
+
+ROOT = Path(__file__).parents[2]
 
 
 async def test_the_first_request_is_small(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,3 +69,29 @@ async def test_instruction_files_follow_the_prompt_and_nested_ones_come_when_nee
     assert "Here use blanks." not in system
     assert second["system"][0]["text"] == system
     assert "Here use blanks." in second["messages"][-1]["content"][-1]["text"]
+
+
+def test_nothing_of_long_work_is_imported_before_it_is_used(tmp_path: Path) -> None:
+    program = f"""
+import asyncio, sys
+sys.path.insert(0, {str(ROOT)!r})
+from pathlib import Path
+from tests.stage import stage, turns
+
+async def main():
+    async with stage(Path({str(tmp_path)!r}), turns("hello")) as opened:
+        await opened.say("hi")
+        print(*sys.modules)
+
+asyncio.run(main())
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.split())
+    assert "mcode.agent.turn" in loaded
+    own = {
+        "mcode.agent.compaction", "mcode.agent.placeholders", "mcode.config.front_matter", "mcode.config.skill_files",
+        "mcode.builtins.skill_tool", "mcode.wiring.subagent", "mcode.agent.subagent_record", "mcode.ui.acp", "PIL",
+    }  # fmt: skip
+    for name in own:
+        assert importlib.util.find_spec(name) is not None or name == "PIL", name
+    assert not loaded & {*own, "acp", "pydantic", "tomllib", "yaml"}
