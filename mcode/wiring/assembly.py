@@ -104,8 +104,7 @@ class Assembly:
         self._file_state = FileState(bench.places.state / "pending")
         self._recall_files()
         self._policy, told = session_policy(bench, self._workspace, session, self._conversation.mode)
-        self._opening += told
-        self._opening += unheard(bench.options, self._conversation)
+        self._opening += (*told, *unheard(bench.options, self._conversation))
         self._sandbox, told = session_sandbox(bench, self._policy, self._workspace, session)
         self._opening += told
         self._style = Style(lambda: self.agent.builder.begin_again("style"))
@@ -115,11 +114,13 @@ class Assembly:
         if self._structured is not None:
             self._catalog.add(self._structured)
         self._catalogue = SessionCatalogue(bench, self._conversation, self._catalog, self._policy)
-        self._opening += self._catalogue.notices
         self._servers = SessionServers.join(bench, self._catalog, self._events, self._policy)
         self._catalogue.join_servers(bench.pool)
         self._hooks = self._make_hooks()
-        self._opening += [Notice(text, "warning") for text in self._hooks.problems]
+        self._opening += (
+            *self._catalogue.notices,
+            *(Notice(text, "warning") for text in self._hooks.problems),
+        )
         self._watch = HookWatch(
             self._hooks,
             self._events,

