@@ -84,7 +84,6 @@ class Assembly:
         self._session = session
         self._events = EventBus()
         self._watchdog = Watchdog(self._events)
-        self._opening: list[Notice] = []
         self._conversation = Conversation(session.journal)
         self._workspace = Workspace(
             bench.start,
@@ -104,7 +103,7 @@ class Assembly:
         self._file_state = FileState(bench.places.state / "pending")
         self._recall_files()
         self._policy, told = session_policy(bench, self._workspace, session, self._conversation.mode)
-        self._opening += (*told, *unheard(bench.options, self._conversation))
+        self._opening: list[Notice] = [*told, *unheard(bench.options, self._conversation)]
         self._sandbox, told = session_sandbox(bench, self._policy, self._workspace, session)
         self._opening += told
         self._style = Style(lambda: self.agent.builder.begin_again("style"))
@@ -117,10 +116,8 @@ class Assembly:
         self._servers = SessionServers.join(bench, self._catalog, self._events, self._policy)
         self._catalogue.join_servers(bench.pool)
         self._hooks = self._make_hooks()
-        self._opening += (
-            *self._catalogue.notices,
-            *(Notice(text, "warning") for text in self._hooks.problems),
-        )
+        warnings = (Notice(text, "warning") for text in self._hooks.problems)
+        self._opening += (*self._catalogue.notices, *warnings)
         self._watch = HookWatch(
             self._hooks,
             self._events,
