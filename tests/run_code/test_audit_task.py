@@ -107,7 +107,9 @@ async def run(directory: Path, script: Script) -> tuple[str, Stage, int]:
     return finished.text, here, sum(count_request(body).total for body in here.client.requests)
 
 
-async def test_the_audit_by_one_program_gives_the_same_right_answer_for_a_fraction(tmp_path: Path) -> None:
+async def test_the_audit_by_one_program_gives_the_same_right_answer_for_a_fraction_and_its_file_shows_all(
+    tmp_path: Path,
+) -> None:
     over = [each["id"] for each in people() if travel(each["id"]) > STANDARD]
     assert 2 <= len(exceeded()) < len(over) < PEOPLE  # custom budgets do matter
     answer, direct, direct_tokens = await run(tmp_path / "direct", DIRECT)
@@ -124,10 +126,11 @@ async def test_the_audit_by_one_program_gives_the_same_right_answer_for_a_fracti
     }
     assert looked_up == set(over)
     assert any(custom_budget(each) for each in over)
+    shows_every_call_the_counts_and_what_stayed_out(program)
 
 
-async def test_the_audit_file_shows_every_call_the_counts_and_what_stayed_out(tmp_path: Path) -> None:
-    _, here, _ = await run(tmp_path, BY_PROGRAM)
+def shows_every_call_the_counts_and_what_stayed_out(here: Stage) -> None:
+    """Check the audit file of the program's run."""
     path = here.agent.session.directory / "program-audit.jsonl"
     records: list[dict[str, Any]] = [json.loads(line) for line in path.read_text().splitlines()]
     assert [records[0]["type"], records[-1]["type"]] == ["start", "end"]

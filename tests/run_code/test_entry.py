@@ -38,12 +38,12 @@ LAST_EXPRESSIONS = {
 }
 
 
-async def test_the_last_expression_is_the_value_of_a_program(place: Workplace) -> None:
+async def test_03_04_05_the_last_expression_is_the_value_of_a_program(place: Workplace) -> None:
     got = {code: (await place.run(code)).value for code in LAST_EXPRESSIONS}
     assert got == LAST_EXPRESSIONS
 
 
-async def test_programs_without_a_value_say_ok_and_show_the_log(place: Workplace) -> None:
+async def test_06_programs_without_a_value_say_ok_and_show_the_log(place: Workplace) -> None:
     ran = await place.run("console.log('seen', {a: [1]}); console.error('bad')")
     assert ran.text == 'ok: no calls\n\nConsole:\nseen {"a":[1]}\nbad'
     assert (await place.run("let a = 1; if (a) { a = 2 }")).text == "ok: no calls"
@@ -57,7 +57,9 @@ async def test_a_helper_at_the_end_is_not_called(place: Workplace) -> None:
     assert len(ran.calls) == 1
 
 
-async def test_a_function_as_the_value_is_called_once_and_a_returned_one_is_named(place: Workplace) -> None:
+async def test_05_a_function_as_the_value_is_called_once_and_a_returned_one_is_named(
+    place: Workplace,
+) -> None:
     place.tool("Count", lambda _: 1)
     ran = await place.run("async () => { await tools.Count({}); return () => 1 }")
     assert (ran.value, len(ran.calls)) == ("[function anonymous]", 1)

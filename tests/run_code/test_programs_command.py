@@ -15,8 +15,10 @@ import pytest
 from mcode.call import Origin
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
+from mcode.errors import UsageError
 from mcode.events import ToolFinished, ToolStarted
 from mcode.subcommands.programs import main as programs_main
+from mcode.subcommands.run import main as run_main
 from mcode.ui.completion import Completer
 from mcode.ui.file_names import FileNames
 from tests.run_code.sessions import project, session
@@ -194,37 +196,32 @@ async def test_a_session_goes_on_in_the_mode_it_was_switched_to(tmp_path: Path) 
 
 
 @pytest.fixture
-def looked_at(
+def typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., str]:
-    """`mcode programs` without a process of its own; gives what it prints."""
+) -> Callable[..., tuple[int, str]]:
+    """A subcommand without a process of its own; gives its exit code and what it prints."""
+    commands = {"programs": programs_main, "run": run_main}
 
-    def run(*words: str) -> str:
-        monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    def run(word: str, *words: str) -> tuple[int, str]:
+        for name, value in environment(tmp_path).items():
+            monkeypatch.setenv(name, value)
         monkeypatch.delenv("MCODE_CONFIG_DIR", raising=False)
         monkeypatch.chdir(tmp_path / "project")
         monkeypatch.setenv("PWD", str(tmp_path / "project"))
-        assert programs_main(list(words)) == 0
-        return capsys.readouterr().out
+        code = commands[word](list(words))
+        return code, capsys.readouterr().out
 
     return run
 
 
-def mcode(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def environment(tmp_path: Path) -> dict[str, str]:
     root = Path(__file__).parents[2]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "PYTHONPATH": str(root)}
-    return subprocess.run(
-        [sys.executable, "-m", "mcode", *words],
-        cwd=tmp_path / "project",
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "PYTHONPATH": str(root)}
 
 
-def test_mcode_run_and_mcode_programs_from_the_shell(tmp_path: Path, looked_at: Callable[..., str]) -> None:
+def test_mcode_run_and_mcode_programs_from_the_shell(
+    tmp_path: Path, typed: Callable[..., tuple[int, str]]
+) -> None:
     root = project(tmp_path, a_txt="one\ntwo\n")
     (tmp_path / "home").mkdir()
     (root / ".mcode/programs").mkdir(parents=True)
@@ -234,18 +231,26 @@ def test_mcode_run_and_mcode_programs_from_the_shell(tmp_path: Path, looked_at: 
         "const w = await tools.Write({file_path: 'n.txt', content: `${lines}`});\n"
         "return [lines, w.ok ? 'written' : w.error.kind]\n"
     )
-    ran = mcode(tmp_path, "run", "lines", "--arg", "file=a.txt")
+    ran = subprocess.run(
+        [sys.executable, "-m", "mcode", "run", "lines", "--arg", "file=a.txt"],
+        cwd=root,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert (ran.returncode, ran.stdout) == (0, '[2,"denied"]\n'), ran.stderr
-    ran = mcode(tmp_path, "run", "lines", "--arg", "file=a.txt", "--permission-mode", "acceptEdits", "--json")
-    assert json.loads(ran.stdout)["program"]["calls"] == 2
+    _, out = typed("run", "lines", "--arg", "file=a.txt", "--permission-mode", "acceptEdits", "--json")
+    assert json.loads(out)["program"]["calls"] == 2
     assert (root / "n.txt").read_text() == "2"
-    assert mcode(tmp_path, "run", "lines", "--arg", "file=none.txt").returncode == 1
-    missing = mcode(tmp_path, "run", "other")
-    assert (missing.returncode, missing.stdout) == (2, "")
-    assert "There are lines." in missing.stderr
-    listed = json.loads(looked_at("list", "--json"))
+    assert typed("run", "lines", "--arg", "file=none.txt")[0] == 1
+    with pytest.raises(UsageError, match=r"There are lines\."):
+        typed("run", "other")
+    listed = json.loads(typed("programs", "list", "--json")[1])
     assert [each["status"] for each in listed["programs"]] == ["exception"]
-    assert "failed  Read" in looked_at("show", "1")
-    exported = json.loads(looked_at("export", "1"))
+    assert "failed  Read" in typed("programs", "show", "1")[1]
+    exported = json.loads(typed("programs", "export", "1")[1])
     assert exported["records"][0]["type"] == "start"
-    assert mcode(tmp_path, "programs", "show", "4").returncode == 2
+    with pytest.raises(UsageError, match="none is 4"):
+        typed("programs", "show", "4")
