@@ -1,7 +1,7 @@
 """
 The same tasks in three modes: all tools loaded, tool search, tool search and programs.
 
-    python -m tools.eval_modes [--task NAME ...] [--mode MODE ...] [--repeats N] [--json FILE]
+    python -m tools.eval_modes [--task NAME ...] [--mode MODE ...] [--repeats N] [--json FILE] [--markdown]
         [--model NAME --base-url URL]
     python -m tools.eval_modes --compare BEFORE.json AFTER.json
 
@@ -172,6 +172,36 @@ def table(runs: Sequence[Run], title: str) -> str:
     return "\n".join(lines)
 
 
+WAYS = {
+    "everything": "all tools loaded, direct calls",
+    "search": "tool search, direct calls",
+    "programs": "tool search and programs",
+}
+"""What the modes are called where a reader does not know them."""
+
+
+def markdown(runs: Sequence[Run], title: str) -> str:
+    """The README's table: the travel audit, and all tasks together, in each mode."""
+    lines = [
+        f"{title}.",
+        "",
+        "| | right | requests | opening definitions | input tokens |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    every = len({run.task for run in runs})
+    for name, of in (("travel audit", "travel_audit"), (f"all {every} tasks", "")):
+        for mode in dict.fromkeys(run.mode for run in runs):
+            found = [run for run in runs if run.mode == mode and run.task.startswith(of)]
+            if found:
+                figures = (
+                    sum(getattr(run, part) for run in found) for part in ("requests", "opening", "input")
+                )
+                right = f"{sum(run.score for run in found)} of {len(found)}"
+                cells = " | ".join((right, *(f"{count:,}" for count in figures)))
+                lines.append(f"| {name}: {WAYS[mode]} | {cells} |")
+    return "\n".join(lines)
+
+
 def _cells(task: str, mode: str, runs: Sequence[Run]) -> tuple[str, ...]:
     costs = [run.cost for run in runs if run.cost is not None]
     return (
@@ -236,6 +266,7 @@ def main() -> int:
     parser.add_argument("--model")
     parser.add_argument("--base-url", default="")
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--markdown", action="store_true", help="the README's table instead of the whole one")
     parser.add_argument("--compare", nargs=2, type=Path, metavar=("BEFORE", "AFTER"))
     given = parser.parse_args()
     if given.compare:
@@ -247,7 +278,7 @@ def main() -> int:
         given.json.write_text(
             json.dumps({"title": title_of(model), "runs": [asdict(run) for run in runs]}, indent=1)
         )
-    print(table(runs, title_of(model)))
+    print((markdown if given.markdown else table)(runs, title_of(model)))
     return 0 if all(run.score for run in runs) else 1
 
 

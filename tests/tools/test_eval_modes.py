@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from tools.eval_modes import compare, load, read_runs, run_once, table, task_names, title_of
+import pytest
+
+from tools.eval_modes import (
+    compare,
+    load,
+    markdown,
+    read_runs,
+    run_once,
+    table,
+    task_names,
+    title_of,
+)
 from tools.messages_server import running_server
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_there_are_a_dozen_tasks_each_with_a_question_a_checker_and_a_policy() -> None:
@@ -35,6 +43,15 @@ async def test_search_and_programs_cut_what_the_audit_costs_at_the_same_right_an
     shown = table([everything, search, programs], "title")
     assert shown.startswith("title\n")
     assert shown.count("travel_audit") == 3
+    of_today = [
+        line for line in markdown([everything, search, programs], "").splitlines() if "travel audit" in line
+    ]
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    in_readme = [line for line in readme.splitlines() if line.startswith("| travel audit")]
+    for today, told in zip(of_today, in_readme, strict=True):
+        assert _figures(told) == pytest.approx(_figures(today), rel=0.05), (
+            "renew it: tools.eval_modes --markdown"
+        )
     file = tmp_path / "runs.json"
     file.write_text(json.dumps({"runs": [asdict(everything)]}))
     assert "+0.0%" in compare(read_runs(file), [everything])
@@ -60,7 +77,9 @@ async def test_a_wrong_outcome_is_seen_by_the_checker() -> None:
     assert task.check(Outcome(_nowhere(), (), "The port is 8472.")) == "None"
 
 
-def _nowhere() -> Path:
-    from pathlib import Path
+def _figures(row: str) -> list[int]:
+    return [int(cell.replace(",", "").split()[0]) for cell in row.strip("| ").split(" | ")[1:]]
 
+
+def _nowhere() -> Path:
     return Path("/nonexistent")
