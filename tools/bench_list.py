@@ -131,6 +131,18 @@ BENCHES: Sequence[Bench] = (
         ),
     ),
     Bench(
+        "long session",
+        "tools.long_session",
+        ("--calls", "300", "--kills", "5"),
+        (),
+        "300 calls and 5 kills, not 3,000 and 200",
+        told(
+            ("memory after the first tenth of the calls", r"([+-][\d.]+) MB after", 12, "MB"),
+            ("wrong requests and lost facts", r"MB after the first tenth, (\d+) problems", 0, "of them"),
+            ("the same where it is killed", r"killed: .*?(\d+) problems", 0, "of them"),
+        ),
+    ),
+    Bench(
         "floods",
         "tools.floods",
         ("--size", "20"),
