@@ -12,6 +12,7 @@ from mcode.errors import McodeError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from mcode.commands.host import CommandContext
     from mcode.jsontext import JsonValue
@@ -40,6 +41,13 @@ class CopyText:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenEditor:
+    """Open a file in the user's editor, where there is a terminal for it."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Redraw:
     """The conversation went back: show it anew, and put a message that was taken back into the draft."""
 
@@ -54,7 +62,7 @@ class CommandResult:
     """For people: plain lines, not yet cleaned for a terminal."""
     data: JsonValue = None
     """The same facts for inspectors, scripts and `--json`."""
-    action: OpenSession | Quit | Redraw | CopyText | None = None
+    action: OpenSession | Quit | Redraw | CopyText | OpenEditor | None = None
     """What the front end has to do next."""
     failed: bool = False
     """True where the command could not do what was asked; the text says why."""

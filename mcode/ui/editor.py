@@ -30,6 +30,22 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
     return ["vi"]
 
 
+async def edit_file(path: Path, command: list[str]) -> None:
+    """Run the editor on a file itself, which it may make. The terminal is as `edit` needs it; raises UsageError."""
+    try:
+        process = await asyncio.create_subprocess_exec(*command, str(path))
+    except OSError as error:
+        raise UsageError(
+            f"The editor `{shlex.join(command)}` could not be started: {os.strerror(error.errno or 0)}. {path} is "
+            "unchanged. Set VISUAL or EDITOR to an editor that is installed."
+        ) from None
+    code = await process.wait()
+    if code != 0:
+        raise UsageError(
+            f"The editor `{shlex.join(command)}` ended with exit code {code}; look whether {path} is right."
+        )
+
+
 async def edit(text: str, command: list[str]) -> str:
     """Run the editor on a private file that holds `text` and return what it left there.
 

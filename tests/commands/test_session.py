@@ -6,7 +6,7 @@ import asyncio
 import stat
 from typing import TYPE_CHECKING
 
-from mcode.commands.registry import OpenSession, Quit
+from mcode.commands.registry import OpenEditor, OpenSession, Quit
 from tests.commands.typing import typed
 from tests.stage import stage, turns, use
 
@@ -108,6 +108,29 @@ async def test_memory_lists_the_instruction_files_with_their_cost(tmp_path: Path
         assert [row["path"] for row in result.data] == [str(session.project.resolve() / "CLAUDE.md")]
         assert result.data[0]["tokens"] > 20
         assert "1 instruction file" in result.text
+
+
+async def test_memory_opens_one_of_the_files_in_the_editor(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "CLAUDE.md").write_text("Use tabs.\n")
+    async with stage(tmp_path, turns("x")) as session:
+        places, start = session.bench.places, session.project.resolve()
+        wanted = {
+            "/memory edit": start / "CLAUDE.md",
+            "/memory edit 1": start / "CLAUDE.md",
+            "/memory edit project": start / "CLAUDE.md",
+            "/memory edit user": places.claude / "CLAUDE.md",
+        }
+        for line, path in wanted.items():
+            assert (await typed(session, line)).action == OpenEditor(path)
+        assert (await typed(session, "/memory edit 7")).failed
+        assert (await typed(session, "/memory what")).failed
+
+
+async def test_memory_edit_begins_an_agents_md_where_there_is_no_file(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("x")) as session:
+        result = await typed(session, "/memory edit")
+        assert result.action == OpenEditor(session.project.resolve() / "AGENTS.md")
 
 
 async def test_model_shows_what_is_offered_and_changes(tmp_path: Path) -> None:

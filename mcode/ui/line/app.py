@@ -247,7 +247,7 @@ class LineApp:
         self._keep_ticking()
 
     async def _act(self, result: CommandResult) -> None:
-        from mcode.commands.registry import CopyText, OpenSession, Quit, Redraw
+        from mcode.commands.registry import CopyText, OpenEditor, OpenSession, Quit, Redraw
 
         match result.action:
             case Quit():
@@ -258,6 +258,8 @@ class LineApp:
                 self.hands.give_back(draft)
             case CopyText(text=text):
                 self._copy(text)
+            case OpenEditor(path=path):
+                self.hands.edit_file(path)
             case None:
                 pass
 

@@ -11,10 +11,12 @@ from prompt_toolkit.application import in_terminal
 from mcode.errors import UsageError
 from mcode.permissions.modes import Mode, next_mode
 from mcode.ui.cut_off import GO_ON
-from mcode.ui.editor import edit, editor_command
+from mcode.ui.editor import edit, edit_file, editor_command
 from mcode.ui.line.keys import KEYS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mcode.events import Event
     from mcode.ui.errands import Errands
     from mcode.ui.line.app import LineApp
@@ -215,14 +217,25 @@ class Hands:
         before, self._last_press = self._last_press, (key, now)
         return before[0] == key and now - before[1] < _TWICE
 
-    async def _edit(self) -> None:
+    def edit_file(self, path: Path) -> None:
+        """Open a file in the user's editor."""
+        if not self.editing:
+            self.editing = True
+            self._app.work.begin(self._edit(path))
+
+    async def _edit(self, file: Path | None = None) -> None:
+        """Edit a file, or the draft."""
         app = self._app
         app.printer.flush()
         app.printer.screen.hold()
         try:
             command = editor_command(os.environ)
             async with in_terminal():
-                text = await edit(app.prompt.draft.text, command)
+                if file is not None:
+                    await edit_file(file, command)
+                    text = None
+                else:
+                    text = await edit(app.prompt.draft.text, command)
             app.prompt.use_draft(text)
         finally:
             self.editing = False

@@ -21,7 +21,7 @@ class Answers:
 
     async def show(self, line: str, result: CommandResult) -> None:
         """Show one answer."""
-        from mcode.commands.registry import CopyText, OpenSession, Quit, Redraw, split_line
+        from mcode.commands.registry import CopyText, OpenEditor, OpenSession, Quit, Redraw, split_line
         from mcode.ui.tui.inspector import TextInspector
         from mcode.ui.tui.inspectors import special_inspector
 
@@ -41,6 +41,8 @@ class Answers:
                 front.copy(text)
                 front.say(f"Sent {len(text):,} characters of an answer to the clipboard.", "command")
                 return
+            case OpenEditor(path=path):
+                front.hands.edit_file(path)
             case None:
                 pass
         name, rest = split_line(line)

@@ -11,11 +11,12 @@ from textual.app import SuspendNotSupported
 from mcode.errors import UsageError
 from mcode.permissions.modes import Mode, next_mode
 from mcode.ui.cut_off import GO_ON
-from mcode.ui.editor import edit, editor_command
+from mcode.ui.editor import edit, edit_file, editor_command
 from mcode.ui.tui.keys import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from textual.widget import Widget
 
@@ -201,6 +202,23 @@ class Hands:
         if not self.editing:
             self.editing = True
             self._front.work.begin(self._edit())
+
+    def edit_file(self, path: Path) -> None:
+        """Open a file in the user's editor."""
+        if not self.editing:
+            self.editing = True
+            self._front.work.begin(self._edit_file(path))
+
+    async def _edit_file(self, path: Path) -> None:
+        front = self._front
+        try:
+            with front.suspend():
+                await edit_file(path, editor_command(os.environ))
+        except SuspendNotSupported:
+            front.say("An editor needs the terminal, which this screen cannot give away here.", "warning")
+        finally:
+            self.editing = False
+            front.refresh(layout=True)
 
     async def _edit(self) -> None:
         front = self._front
