@@ -29,6 +29,7 @@ from mcode.ui.stream_lines import (
     inner_use,
     permission_denied,
     retry,
+    server_states,
     tool_result,
 )
 
@@ -318,7 +319,7 @@ class HeadlessFrontEnd:
                     "model": agent.model,
                     "permissionMode": agent.mode,
                     "tools": [tool["name"] for tool in agent.builder.definitions()],
-                    "mcp_servers": [],
+                    "mcp_servers": server_states(agent.builder.shelf.servers.statuses()),
                     "slash_commands": [
                         *(self._commands.names if self._commands else ()),
                         *self._invocable("command"),

@@ -5,9 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mcode.call import Call, Outcome
+    from mcode.catalog.servers import ServerStatus
     from mcode.events import Compacted, HookRan, RetryScheduled
     from mcode.jsontext import JsonObject
+
+
+SERVER_STATES = {
+    "off": "disabled",
+    "cached": "pending",
+    "connecting": "pending",
+    "needs sign-in": "needs-auth",
+    "needs approval": "pending-approval",
+}
+"""How a server's state is called in `init`; the others by their own names."""
+
+
+def server_states(statuses: Iterable[ServerStatus]) -> list[JsonObject]:
+    """The servers as `init` lists them."""
+    return [{"name": each.name, "status": SERVER_STATES.get(each.state, each.state)} for each in statuses]
 
 
 def inner_use(call: Call) -> JsonObject:

@@ -7,12 +7,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcode.events import ApprovalRequested
+from mcode.ui.headless import HeadlessFrontEnd
 from mcode.wiring.servers import HOLD
 from tests.mcp.live import HOSTILE
 from tests.stage import stage, turns, use
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 ROOT = Path(__file__).parents[2]
 
@@ -176,6 +180,31 @@ async def test_a_server_that_hangs_holds_up_only_who_has_to_wait_for_it(tmp_path
         await opened.say("hi")
         assert time.monotonic() - began < HOLD - 1
         assert opened.client.requests
+
+
+async def test_the_first_line_of_a_stream_names_the_servers(tmp_path: Path) -> None:
+    configure(tmp_path, h={"args": ["none"]}, off={"args": ["none"], "disabled": True})
+    lines: list[str] = []
+
+    class Output:
+        def answer(self, text: str) -> None:
+            lines.append(text)
+
+        def remark(self, text: str) -> None:
+            raise AssertionError(text)
+
+    async def prompts() -> AsyncIterator[str]:
+        yield "hi"
+
+    async with stage(tmp_path, turns("hello")) as opened:
+        front_end = HeadlessFrontEnd(opened.agent, Output(), output_format="stream-json")
+        assert await front_end.run(prompts()) == 0
+    first = json.loads(lines[0])
+    assert first["subtype"] == "init"
+    assert first["mcp_servers"] == [
+        {"name": "h", "status": "pending"},
+        {"name": "off", "status": "disabled"},
+    ]
 
 
 async def test_servers_outlive_a_session_and_serve_the_next(tmp_path: Path) -> None:
