@@ -177,7 +177,7 @@ def test_a_result_that_holds_the_definition_of_a_loaded_tool_stays() -> None:
 
 
 def test_what_stood_before_compactions_is_in_the_journal_alone_and_read_back_for_a_rewind() -> None:
-    for seed in range(150):
+    for seed in range(80):
         check_reading_back(random.Random(seed))
 
 

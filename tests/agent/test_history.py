@@ -121,7 +121,7 @@ def test_unknown_records_say_nothing_to_the_model() -> None:
 
 def test_each_record_only_ever_appends_to_what_was_sent() -> None:
     randomness = random.Random(20261129)
-    for _ in range(200):
+    for _ in range(80):
         history = History()
         previous = ""
         for turn in range(1, 13):

@@ -59,7 +59,7 @@ def prepare(tmp_path: Path) -> None:
 
 async def test_s_10_old_results_go_to_files_before_anything_is_summarised(tmp_path: Path) -> None:
     prepare(tmp_path)
-    async with stage(tmp_path, reader(30), settings=SMALL, new_prefixes=30) as session:
+    async with stage(tmp_path, reader(26), settings=SMALL, new_prefixes=30) as session:
         finished = await session.say("read it often")
         assert finished.reason == "end"
         made = session.of(Compacted)

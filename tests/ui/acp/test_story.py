@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 acp: Any = importlib.import_module("acp")
 
-PATIENCE = 90.0
+PATIENCE = 180.0
 
 PROGRAM = "return (await tools.Glob({pattern: '*.py'})).value.length"
 
@@ -50,7 +50,11 @@ PICTURE = base64.b64encode(
 class Editor:
     """An editor whose user answers every question with the first option of a kind."""
 
-    def __init__(self, *answers: str) -> None:
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self, *answers: str) -> None:
+        """What comes from now on; the user's next answers."""
         self._answers = list(answers)
         self.updates: list[dict[str, Any]] = []
         self.asked: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
@@ -98,74 +102,50 @@ async def connected(
         assert await asyncio.wait_for(process.wait(), 30) == 0
 
 
-async def begun(connection: Any, project: Path) -> str:
-    hello = await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
-    assert hello.agent_info.name == "mcode"
-    session = await connection.new_session(cwd=str(project), mcp_servers=[])
+async def begun(connection: Any, folder: Path) -> str:
+    session = await connection.new_session(cwd=str(folder), mcp_servers=[])
     assert session.modes.current_mode_id == "default"
     return session.session_id
 
 
-async def test_the_story_runs_with_one_approval_and_one_denial(tmp_path: Path) -> None:
-    machine = Machine.fresh(tmp_path)
-    turns = [
-        turn("I would rather write it anew.", use("Write", file_path="new.py", content="print(1)\n")),
-        turn("As you wish.", READ),
-        turn("A program counts the files.", use("run_code", "toolu_p", code=PROGRAM)),
-        turn(EDIT),
-        {"reply": LAST_WORD},
-    ]
-    editor = Editor("reject_once", "allow_once")
-    with running_server(parse_script({"turns": turns}, "story")) as server:
-        async with connected(machine, server, editor) as connection:
-            session = await begun(connection, machine.project)
-            prompt = [acp.text_block("fix the failing test")]
-            answer = await connection.prompt(session_id=session, prompt=prompt)
-            assert answer.stop_reason == "end_turn"
-            assert LAST_WORD in editor.said
-            assert FIXED in (machine.project / "averages.py").read_text()
-            assert not (machine.project / "new.py").exists()
-            ended = {
-                each["toolCallId"]: each["status"]
-                for each in editor.of("tool_call_update")
-                if "status" in each
-            }
-            assert sorted(ended.values()) == ["completed"] * 4 + ["failed"], str(editor.updates)
-            nested = [each for each in editor.of("tool_call") if "_meta" in each]
-            assert [each["_meta"]["mcode"]["parent"] for each in nested] == ["toolu_p"]
-            assert nested[0]["title"].startswith("Glob")
-            assert nested[0]["toolCallId"] in ended
-            (_, edit) = editor.asked
-            differences = [part for part in edit[0]["content"] if part["type"] == "diff"]
-            assert differences[0]["path"].endswith("averages.py")
-            assert {option["kind"] for option in edit[1]} >= {"allow_once", "allow_always", "reject_once"}
+async def said_hello(connection: Any) -> None:
+    hello = await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
+    assert hello.agent_info.name == "mcode"
 
 
-async def test_a_prompt_is_cancelled_and_the_session_goes_on_also_where_it_is_loaded_again(
-    tmp_path: Path,
-) -> None:
+TOUCH = use("Bash", command="touch made")
+
+TURNS = [
+    turn("I would rather write it anew.", use("Write", file_path="new.py", content="print(1)\n")),
+    turn("As you wish.", READ),
+    turn("A program counts the files.", use("run_code", "toolu_p", code=PROGRAM)),
+    turn(EDIT),
+    {"reply": LAST_WORD},
+    *(turn("Waiting.", use("Bash", command="sleep 60")), {"reply": "Still here."}),
+    *({"reply": "Read."}, {"reply": "Red."}),
+    *(turn(TOUCH), {"reply": "No."}, turn(TOUCH), {"reply": "Yes."}),
+    {"reply": "Again."},
+]
+
+
+async def test_an_editor_drives_several_sessions_of_one_program_and_loads_one_again(tmp_path: Path) -> None:
     machine = Machine.fresh(tmp_path)
-    turns = [turn("Waiting.", use("Bash", command="sleep 60")), {"reply": "Still here."}, {"reply": "Again."}]
-    editor = Editor("allow_once")
-    with running_server(parse_script({"turns": turns}, "cancelled")) as server:
-        async with connected(machine, server, editor) as connection:
-            session = await begun(connection, machine.project)
-            running = asyncio.ensure_future(
-                connection.prompt(session_id=session, prompt=[acp.text_block("wait a while")])
-            )
-            while not editor.asked:
-                await asyncio.sleep(0.05)
-            await asyncio.sleep(0.5)
-            await connection.cancel(session_id=session)
-            assert (await running).stop_reason == "cancelled"
-            again = await connection.prompt(session_id=session, prompt=[acp.text_block("are you there?")])
-            assert again.stop_reason == "end_turn"
-            assert "Still here." in editor.said
+    with running_server(parse_script({"turns": TURNS}, "in an editor")) as server:
         editor = Editor()
         async with connected(machine, server, editor) as connection:
-            await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
+            await said_hello(connection)
+            await the_story_has_one_approval_and_one_denial(connection, editor, machine.project)
+            session = await a_prompt_is_cancelled_and_the_session_goes_on(connection, editor, machine.project)
+            await modes_commands_linked_files_and_images_work(connection, editor, server, machine.project)
+            await an_untrusted_folder_is_asked_about_and_counts_from_then_on(
+                connection, editor, tmp_path / "other"
+            )
+            await what_cannot_be_done_is_refused_in_words(connection, tmp_path / "nowhere")
+        editor = Editor()
+        async with connected(machine, server, editor) as connection:
+            await said_hello(connection)
             listed = await connection.list_sessions(cwd=str(machine.project))
-            assert [(each.session_id, each.title) for each in listed.sessions] == [(session, "wait a while")]
+            assert (session, "wait a while") in [(each.session_id, each.title) for each in listed.sessions]
             await connection.load_session(cwd=str(machine.project), session_id=session, mcp_servers=[])
             shown = [each["content"]["text"] for each in editor.of("user_message_chunk")]
             assert shown == ["wait a while", "are you there?"]
@@ -176,66 +156,95 @@ async def test_a_prompt_is_cancelled_and_the_session_goes_on_also_where_it_is_lo
             assert "are you there?" in str(server.bodies[-1]["messages"])
 
 
-async def test_modes_commands_linked_files_and_images_work(tmp_path: Path) -> None:
-    machine = Machine.fresh(tmp_path)
-    with running_server(parse_script({"turns": [{"reply": "Read."}, {"reply": "Red."}]}, "read")) as server:
-        editor = Editor()
-        async with connected(machine, server, editor) as connection:
-            session = await begun(connection, machine.project)
-            await connection.set_session_mode(session_id=session, mode_id="plan")
-            answer = await connection.prompt(session_id=session, prompt=[acp.text_block("/mode")])
-            assert answer.stop_reason == "end_turn"
-            assert "plan" in editor.said
-            link = acp.resource_link_block("averages.py", (machine.project / "averages.py").as_uri())
-            await connection.prompt(session_id=session, prompt=[acp.text_block("look at "), link])
-            assert "def mean" in str(server.bodies[0]["messages"])
-            (commands,) = editor.of("available_commands_update")
-            assert "tools" in [command["name"] for command in commands["availableCommands"]]
-            shown = [acp.text_block("what colour is this?"), acp.image_block(PICTURE, "image/png")]
-            await connection.prompt(session_id=session, prompt=shown)
-            kinds = [block["type"] for block in server.bodies[1]["messages"][-1]["content"]]
-            assert "image" in kinds
-            broken = [acp.image_block("bm8gaW1hZ2U=", "image/png")]
-            with pytest.raises(acp.RequestError):
-                await connection.prompt(session_id=session, prompt=broken)
+async def the_story_has_one_approval_and_one_denial(connection: Any, editor: Editor, folder: Path) -> None:
+    editor.begin("reject_once", "allow_once")
+    session = await begun(connection, folder)
+    answer = await connection.prompt(session_id=session, prompt=[acp.text_block("fix the failing test")])
+    assert answer.stop_reason == "end_turn"
+    assert LAST_WORD in editor.said
+    assert FIXED in (folder / "averages.py").read_text()
+    assert not (folder / "new.py").exists()
+    ended = {each["toolCallId"]: each["status"] for each in editor.of("tool_call_update") if "status" in each}
+    assert sorted(ended.values()) == ["completed"] * 4 + ["failed"], str(editor.updates)
+    nested = [each for each in editor.of("tool_call") if "_meta" in each]
+    assert [each["_meta"]["mcode"]["parent"] for each in nested] == ["toolu_p"]
+    assert nested[0]["title"].startswith("Glob")
+    assert nested[0]["toolCallId"] in ended
+    (_, edit) = editor.asked
+    differences = [part for part in edit[0]["content"] if part["type"] == "diff"]
+    assert differences[0]["path"].endswith("averages.py")
+    assert {option["kind"] for option in edit[1]} >= {"allow_once", "allow_always", "reject_once"}
 
 
-async def test_an_untrusted_folder_is_asked_about_before_the_first_prompt_and_counts_from_then_on(
-    tmp_path: Path,
-) -> None:
-    machine = Machine.fresh(tmp_path)
-    settings = machine.project / ".mcode" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_text(json.dumps({"permissions": {"allow": ["Bash(touch made)"]}}))
-    command = use("Bash", command="touch made")
-    script = parse_script(
-        {"turns": [turn(command), {"reply": "No."}, turn(command), {"reply": "Yes."}]}, "trust"
+async def a_prompt_is_cancelled_and_the_session_goes_on(connection: Any, editor: Editor, folder: Path) -> str:
+    editor.begin("allow_once")
+    session = await begun(connection, folder)
+    running = asyncio.ensure_future(
+        connection.prompt(session_id=session, prompt=[acp.text_block("wait a while")])
     )
-    editor = Editor("reject_once", "reject_once", "allow_always")
-    with running_server(script) as server:
-        async with connected(machine, server, editor) as connection:
-            session = await begun(connection, machine.project)
-            await connection.prompt(session_id=session, prompt=[acp.text_block("make it")])
-            (page, options), (approval, _) = editor.asked
-            assert "Bash(touch made)" in page["content"][0]["content"]["text"]
-            assert [option["kind"] for option in options] == ["reject_once", "reject_always", "allow_always"]
-            assert approval["title"] == "Bash touch made"
-            assert not (machine.project / "made").exists()
-            again = (await connection.new_session(cwd=str(machine.project), mcp_servers=[])).session_id
-            await connection.set_session_mode(session_id=again, mode_id="acceptEdits")
-            await connection.prompt(session_id=again, prompt=[acp.text_block("make it")])
-            assert len(editor.asked) == 3, "the rule of the trusted folder counts, so nothing is asked"
-            assert (machine.project / "made").exists()
-            result = await connection.prompt(session_id=again, prompt=[acp.text_block("/mode")])
-            assert result.stop_reason == "end_turn"
-            assert "acceptEdits" in editor.said
-            for request in (
-                connection.new_session(cwd=str(tmp_path / "nowhere"), mcp_servers=[]),
-                connection.prompt(session_id="none", prompt=[acp.text_block("hello")]),
-            ):
-                with pytest.raises(acp.RequestError) as refused:
-                    await request
-                assert "Nothing was" in str(refused.value.data)
+    while not editor.asked:
+        await asyncio.sleep(0.05)
+    await connection.cancel(session_id=session)
+    assert (await running).stop_reason == "cancelled"
+    again = await connection.prompt(session_id=session, prompt=[acp.text_block("are you there?")])
+    assert again.stop_reason == "end_turn"
+    assert "Still here." in editor.said
+    return session
+
+
+async def modes_commands_linked_files_and_images_work(
+    connection: Any, editor: Editor, server: RunningServer, folder: Path
+) -> None:
+    editor.begin()
+    session = await begun(connection, folder)
+    await connection.set_session_mode(session_id=session, mode_id="plan")
+    answer = await connection.prompt(session_id=session, prompt=[acp.text_block("/mode")])
+    assert answer.stop_reason == "end_turn"
+    assert "plan" in editor.said
+    link = acp.resource_link_block("averages.py", (folder / "averages.py").as_uri())
+    await connection.prompt(session_id=session, prompt=[acp.text_block("look at "), link])
+    assert "def mean" in str(server.bodies[-1]["messages"])
+    (commands,) = editor.of("available_commands_update")
+    assert "tools" in [command["name"] for command in commands["availableCommands"]]
+    shown = [acp.text_block("what colour is this?"), acp.image_block(PICTURE, "image/png")]
+    await connection.prompt(session_id=session, prompt=shown)
+    assert "image" in [block["type"] for block in server.bodies[-1]["messages"][-1]["content"]]
+    broken = [acp.image_block("bm8gaW1hZ2U=", "image/png")]
+    with pytest.raises(acp.RequestError):
+        await connection.prompt(session_id=session, prompt=broken)
+
+
+async def an_untrusted_folder_is_asked_about_and_counts_from_then_on(
+    connection: Any, editor: Editor, folder: Path
+) -> None:
+    (folder / ".mcode").mkdir(parents=True)
+    allowed = {"permissions": {"allow": ["Bash(touch made)"]}}
+    (folder / ".mcode" / "settings.json").write_text(json.dumps(allowed))
+    editor.begin("reject_once", "reject_once", "allow_always")
+    session = await begun(connection, folder)
+    await connection.prompt(session_id=session, prompt=[acp.text_block("make it")])
+    (page, options), (approval, _) = editor.asked
+    assert "Bash(touch made)" in page["content"][0]["content"]["text"]
+    assert [option["kind"] for option in options] == ["reject_once", "reject_always", "allow_always"]
+    assert approval["title"] == "Bash touch made"
+    assert not (folder / "made").exists()
+    again = await begun(connection, folder)
+    await connection.set_session_mode(session_id=again, mode_id="acceptEdits")
+    await connection.prompt(session_id=again, prompt=[acp.text_block("make it")])
+    assert len(editor.asked) == 3, "the rule of the trusted folder counts, so nothing is asked"
+    assert (folder / "made").exists()
+    await connection.prompt(session_id=again, prompt=[acp.text_block("/mode")])
+    assert "acceptEdits" in editor.said
+
+
+async def what_cannot_be_done_is_refused_in_words(connection: Any, nowhere: Path) -> None:
+    for request in (
+        connection.new_session(cwd=str(nowhere), mcp_servers=[]),
+        connection.prompt(session_id="none", prompt=[acp.text_block("hello")]),
+    ):
+        with pytest.raises(acp.RequestError) as refused:
+            await request
+        assert "Nothing was" in str(refused.value.data)
 
 
 async def test_nothing_is_said_of_a_session_before_the_editor_knows_its_id() -> None:
