@@ -201,7 +201,10 @@ def _rest(scratch: Path) -> list[Figure]:
 def _long_session(scratch: Path) -> list[Figure]:
     found = asyncio.run(ui_screen.long_session(scratch))
     key = found["idle key"]
-    resumed = asyncio.run(ui_screen.resuming(scratch / "resumed"))
+    drawn = asyncio.run(ui_screen.resuming(scratch / "drawn"))
+    resumed = asyncio.run(ui_screen.resumed(scratch / "resumed"))
+    listed = asyncio.run(ui_screen.many_tools(scratch / "tools"))
+    wall = f"{resumed['wall']:.2f} s by the clock"
     return [
         Figure(
             "key at 20,000 messages", found["key at 20,000"] / key, 1.3, "keys", f"{key * 1000:.1f} ms idle"
@@ -212,7 +215,14 @@ def _long_session(scratch: Path) -> list[Figure]:
         Figure("page up at 20,000", found["scroll at 20,000"] / key, 10, "keys"),
         Figure("memory of 1,000 messages", found["memory"], 1, "MiB over twice the text"),
         Figure("paste of 10,000 lines", found["paste"] / key, 60, "keys"),
-        Figure("screen of 2,000 resumed messages", resumed, 2, "s of CPU"),
+        Figure("screen of 2,000 resumed messages", drawn, 2, "s of CPU"),
+        Figure("journal, agent and screen of 2,000 messages", resumed["resumed"], 2, "s of CPU", wall),
+        Figure("key in the resumed session", resumed["key"] / key, 1.3, "keys"),
+        Figure("page up in it", resumed["scroll"] / key, 10, "keys"),
+        Figure("resize of it", resumed["resize"] / key, 10, "keys"),
+        Figure(
+            "/tools with 2,000 tools, to its first rows", listed / key, 10, "keys", f"{listed * 1000:.0f} ms"
+        ),
     ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import os
 import statistics
 import time
@@ -16,7 +17,12 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from textual.events import AppBlur, AppFocus, Key, Paste
 
+from mcode import jsontext
 from mcode.events import AssistantMessage, TextDelta, TurnStarted
+from mcode.session.journal import Journal, read_records
+from tests.catalog.stand_ins import Servers, ServerTool, join
+from tests.stage import stage, use
+from tests.stage import turns as real_turns
 from tests.ui.tui.screen import Driven, screen
 from tests.ui.tui.stories import MARKDOWN, finish, start
 from tools.measure import resident_memory
@@ -333,6 +339,69 @@ async def resuming(directory: Path) -> float:
             page.view.flush()
 
         return await page.cost_of(resume)
+
+
+async def resumed(directory: Path, turns: int = 500) -> dict[str, float]:
+    """Going on with a session of 2,000 messages: its journal read, its agent built, the screen drawn; then keys."""
+    found: dict[str, float] = {}
+    directory.mkdir(parents=True, exist_ok=True)
+    reference = await _long_journal(directory, turns)
+    clock, cpu = time.monotonic(), time.process_time()
+    async with screen(directory, source="resume", reference=reference) as on:
+        await on.until(lambda: f"question {turns - 1}" in on.shown)
+        found["resumed"], found["wall"] = time.process_time() - cpu, time.monotonic() - clock
+        page = Screen(on)
+        on.app.history.add = lambda text: None
+        found["messages"] = len(on.stage.agent.transcript())
+        await page.median_key(10)
+        found["key"] = await page.median_key(30)
+        found["scroll"] = await _scrolling(page)
+        found["resize"] = await _resizing(page)
+    return found
+
+
+async def _long_journal(directory: Path, turns: int) -> str:
+    """A real turn with a call, in its journal again and again under other names; returns the session's id."""
+    question, reading = "question 0: who calls it?", use("Read", "toolu_first", file_path="notes.txt")
+    script = real_turns([reading], "The parser stands in src and is called by the tests. " * 4)
+    async with stage(directory, script) as on:
+        (on.bench.start / "notes.txt").write_text("what was read\n" * 40)
+        await on.say(question)
+        path, masker = on.agent.session.journal.path, on.bench.masker
+    records = read_records(path).records
+    first = next(at for at, record in enumerate(records) if question in jsontext.dump(record.body))
+    copied = [record for record in records[first:] if record.type not in {"session_end", "closed"}]
+    journal = Journal.open(path, masker)
+    try:
+        for turn in range(1, turns):
+            for record in copied:
+                text = jsontext.dump(record.body).replace("question 0", f"question {turn}")
+                text = text.replace("toolu_first", f"toolu_{turn}").replace('"turn":1', f'"turn":{turn + 1}')
+                journal.append(record.type, json.loads(text))
+    finally:
+        journal.close()
+    return path.stem
+
+
+async def many_tools(directory: Path, count: int = 2_000) -> float:
+    """CPU seconds from the command to the first rows of /tools, with that many tools of servers."""
+    schema: dict[str, Any] = {"type": "object", "properties": {"title": {"type": "string"}}}
+    async with measured(directory) as page:
+        servers = Servers()
+        for server in range(20):
+            names = range(server, count, 20)
+            tools = [ServerTool(f"s{server}", f"tool_{at}", f"Does {at}.", schema) for at in names]
+            join(page.driven.stage, tools, servers)
+        await page.settle()
+        costs: list[float] = []
+        for _ in range(5):
+            before = time.process_time()
+            page.app.sending.run("/tools")
+            await page.driven.until(lambda: "RESIDENT" in page.driven.shown)
+            costs.append(time.process_time() - before)
+            await page.driven.press("escape")
+            await page.settle()
+        return statistics.median(costs)
 
 
 def _resident() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.catalog.placement import CALL_TOOL, TOOL_SEARCH
@@ -47,7 +47,7 @@ class ToolRow:
 
     def as_object(self) -> JsonObject:
         """For scripts."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def tool_rows(context: CommandContext) -> tuple[ToolRow, ...]:

@@ -58,7 +58,8 @@ def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
     body = [_cells(row) for row in shown]
     lines = [table((head, *body), right=frozenset({3, 5}))]
     if len(shown) < len(rows):
-        left = [row for row in rows if row not in shown]
+        shown_ids = set(map(id, shown))
+        left = [row for row in rows if id(row) not in shown_ids]
         lines.append(f"  ... {len(left):,} more deferred ({tokens(sum(row.tokens for row in left))})")
     return CommandResult("\n".join((*lines, *_totals(context, every))), data)
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 from mcode.config.plain_file import read_plain
-from mcode.config.settings import UiSettings
+from mcode.config.ui_settings import UiSettings
 
 if TYPE_CHECKING:
     from mcode.config.places import Places

@@ -13,12 +13,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from mcode.events import ApprovalRequested, QuestionAsked
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Request = ApprovalRequested | QuestionAsked
+    from typing_extensions import TypeIs
+
+    from mcode.events import ApprovalRequested, QuestionAsked
+
+    Request = ApprovalRequested | QuestionAsked
 
 
 class Asking:
@@ -147,4 +149,11 @@ class Asking:
 
 def identifier_of(request: Request) -> str:
     """The id under which the desk knows a question."""
-    return request.approval_id if isinstance(request, ApprovalRequested) else request.question_id
+    return request.question_id if is_question(request) else request.approval_id
+
+
+def is_question(request: Request) -> TypeIs[QuestionAsked]:
+    """Whether a tool asks, and not an approval; the events themselves are loaded behind the first frame."""
+    from mcode.events import QuestionAsked
+
+    return isinstance(request, QuestionAsked)

@@ -6,25 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    HookRan,
-    HookStarted,
-    Ledger,
-    ModeChanged,
-    ModelChanged,
-    QuestionAsked,
-    QuestionResolved,
-    QueueChanged,
-    RequestStarted,
-    RetryScheduled,
-    ToolFinished,
-    ToolProgress,
-    ToolStarted,
-    TurnFinished,
-    TurnStarted,
-)
 from mcode.text import Kind, clean, shorten
 from mcode.ui.calls import running_line, waiting_line
 from mcode.ui.cut_off import CutOff
@@ -33,7 +14,13 @@ from mcode.ui.wrap import wrap_cells
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.events import Event
+    from mcode.events import (
+        Event,
+        Ledger,
+        RetryScheduled,
+        ToolStarted,
+    )
+
 
 _TAIL_ROWS = 6
 _CALL_ROWS = 5
@@ -83,43 +70,45 @@ class LiveArea:
 
     def receive(self, event: Event) -> None:  # noqa: C901 -- one case an event, each one line
         """Take an event in."""
+        from mcode import events
+
         self.cut_off.receive(event)
         match event:
-            case TurnStarted():
+            case events.TurnStarted():
                 self.turn_since = time.monotonic()
-            case TurnFinished():
+            case events.TurnFinished():
                 self.turn_since = None
                 self._retry = None
                 self._running.clear()
                 self._hooks.clear()
                 self._waiting.clear()
-            case RequestStarted():
+            case events.RequestStarted():
                 self._retry = None
-            case RetryScheduled():
+            case events.RetryScheduled():
                 self._retry = (event, time.monotonic() + event.delay)
-            case ToolStarted(call=call):
+            case events.ToolStarted(call=call):
                 self._running[call.id] = _Running(event, time.monotonic())
-            case ToolProgress(call_id=call_id, line=line) if call_id in self._running:
+            case events.ToolProgress(call_id=call_id, line=line) if call_id in self._running:
                 self._running[call_id].progress = line
-            case ToolFinished(outcome=outcome):
+            case events.ToolFinished(outcome=outcome):
                 self._running.pop(outcome.call.id, None)
-            case ApprovalRequested(approval_id=identifier, call=call):
+            case events.ApprovalRequested(approval_id=identifier, call=call):
                 self._waiting[identifier] = call.id
-            case QuestionAsked(question_id=identifier, call=call):
+            case events.QuestionAsked(question_id=identifier, call=call):
                 self._waiting[identifier] = call.id
-            case ApprovalResolved(approval_id=identifier) | QuestionResolved(question_id=identifier):
+            case events.ApprovalResolved(approval_id=identifier) | events.QuestionResolved(question_id=identifier):
                 self._answered(self._waiting.pop(identifier, ""))
-            case HookStarted(hook_id=hook_id, name=name):
+            case events.HookStarted(hook_id=hook_id, name=name):
                 self._hooks[hook_id] = name
-            case HookRan(hook_id=hook_id):
+            case events.HookRan(hook_id=hook_id):
                 self._hooks.pop(hook_id, None)
-            case QueueChanged(waiting=waiting):
+            case events.QueueChanged(waiting=waiting):
                 self.queue = waiting
-            case ModeChanged(mode=mode):
+            case events.ModeChanged(mode=mode):
                 self.mode = mode
-            case ModelChanged(model=model):
+            case events.ModelChanged(model=model):
                 self.model = model
-            case Ledger():
+            case events.Ledger():
                 self.ledger = event
             case _:
                 pass

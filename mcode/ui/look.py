@@ -11,7 +11,7 @@ from mcode.ui.palette import Palette
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcode.config.settings import UiSettings
+    from mcode.config.ui_settings import UiSettings
 
 _LEAST_IDLE = 0.5
 _LEAST_ARM = 0.3

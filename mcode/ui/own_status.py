@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode.events import SessionStarted, StatusText
-
 if TYPE_CHECKING:
     from mcode.events import Event
 
@@ -18,6 +16,8 @@ class OwnStatus:
 
     def receive(self, event: Event) -> bool:
         """Follow the events; True where the lines have changed."""
+        from mcode.events import SessionStarted, StatusText
+
         before = self.lines
         if isinstance(event, StatusText):
             self.lines = tuple(event.text.splitlines())

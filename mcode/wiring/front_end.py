@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from mcode.config.places import Places
-    from mcode.config.settings import UiSettings
+    from mcode.config.ui_settings import UiSettings
     from mcode.ui.arrival import Arrival, Unsent
     from mcode.ui.look import Look
     from mcode.wiring.options import Options

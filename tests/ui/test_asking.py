@@ -6,14 +6,17 @@ import asyncio
 import os
 import time
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import pytest
 
 from mcode.call import Call
 from mcode.events import ApprovalRequested
 from mcode.tool import Preview
-from mcode.ui.asking import Asking, Request
+from mcode.ui.asking import Asking
+
+if TYPE_CHECKING:
+    from mcode.ui.asking import Request
 
 IDLE, ARM = 0.06, 0.04
 
@@ -23,7 +26,7 @@ class Prompt:
     """A draft, and what was asked."""
 
     draft: str = ""
-    asked: list[Request] = field(default_factory=list[Request])
+    asked: list[Request] = field(default_factory=list["Request"])
 
     def asking(self) -> Asking:
         return Asking(

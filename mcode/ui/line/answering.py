@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
 from mcode.text import Kind, clean
-from mcode.ui.asking import Asking, Request
+from mcode.ui.asking import Asking, is_question
 from mcode.ui.line.approval import (
     BATCH,
     SHOW,
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcode.commands.host import QuestionDesk
-    from mcode.events import ApprovalChoice, Event
+    from mcode.events import ApprovalChoice, ApprovalRequested, Event, QuestionAsked
+    from mcode.ui.asking import Request
     from mcode.ui.line.printer import Printer
     from mcode.ui.line.prompt import Prompt
     from mcode.ui.line.transcript import Transcript
@@ -69,6 +69,8 @@ class Answering:
 
     def receive(self, event: Event) -> None:
         """Take in what begins or ceases to wait."""
+        from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
+
         match event:
             case ApprovalRequested() | QuestionAsked():
                 self.asking.add(event)
@@ -113,13 +115,13 @@ class Answering:
         request = self.asking.asked
         if request is None or not text:
             return
-        fits = isinstance(request, QuestionAsked) or could_decide(text, self._choices(request))
+        fits = is_question(request) or could_decide(text, self._choices(request))
         if not (self.asking.armed and fits):
             self._to_draft(text)
 
     def pasted(self, text: str) -> None:
         """A paste at a question's prompt: it may answer a question, but it never decides an approval."""
-        if isinstance(self.asking.asked, QuestionAsked) and self.asking.armed:
+        if self.asking.asked is not None and is_question(self.asking.asked) and self.asking.armed:
             self._prompt.answer.text = text.replace("\n", " ")
             self._prompt.answer.cursor_position = len(self._prompt.answer.text)
         else:
@@ -130,10 +132,10 @@ class Answering:
         request = self.asking.asked
         if request is None or not self.asking.armed or not text.strip():
             return
-        if isinstance(request, ApprovalRequested):
-            self._decide(request, text)
-        else:
+        if is_question(request):
             self._answer(request, text)
+        else:
+            self._decide(request, text)
 
     def step_back(self) -> str:
         """The user turns away from the prompt; nothing is decided. What to tell him."""
@@ -176,7 +178,7 @@ class Answering:
     def _ask(self, request: Request) -> None:
         position = self.asking.position(request)
         self._printer.now()
-        if isinstance(request, QuestionAsked):
+        if is_question(request):
             self._show_question(request)
         elif self._printed == (request.approval_id, self._printer.written):
             self._print(reminder_lines(request, position, self._look, self._choices(request)))
@@ -193,7 +195,7 @@ class Answering:
         if not self._may_ask():
             self.asking.step_back(put_off=False)
             return
-        self._prompt.ask("answer?" if isinstance(request, QuestionAsked) else "approve?")
+        self._prompt.ask("answer?" if is_question(request) else "approve?")
         self._printer.new_prompt()
 
     def _approval(self, request: ApprovalRequested, position: str, *, everything: bool = False) -> list[str]:
@@ -277,10 +279,10 @@ class Answering:
 
     def _what(self, request: Request) -> str:
         tool = clean(request.call.tool, Kind.LINE)
-        return f"approval of {tool}" if isinstance(request, ApprovalRequested) else f"question of {tool}"
+        return f"question of {tool}" if is_question(request) else f"approval of {tool}"
 
     def _words(self, request: Request) -> str:
-        if isinstance(request, QuestionAsked):
+        if is_question(request):
             return f"your answer, then Enter; {DECLINE}; Esc back"
         words = ", ".join(choice.key for choice in self._choices(request))
         return f"{words} or {SHOW}, then Enter; Esc back"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.call import Origin
-from mcode.events import ApprovalChoice
 from mcode.text import Kind, cell_width, clean
 from mcode.ui.diff import diff_rows, painted
 from mcode.ui.wrap import wrap_cells, wrap_words
@@ -15,7 +14,7 @@ from mcode.ui.wrap import wrap_cells, wrap_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcode.events import ApprovalRequested
+    from mcode.events import ApprovalChoice, ApprovalRequested
     from mcode.tool import Preview
     from mcode.ui.look import Look
 
@@ -45,6 +44,8 @@ def offered(request: ApprovalRequested, batch: Sequence[ApprovalRequested]) -> t
     """The choices of an approval; with `batch`, the calls listed with it, one more that allows exactly these."""
     if not batch:
         return request.choices
+    from mcode.events import ApprovalChoice
+
     together = ApprovalChoice(
         BATCH, f"Allow these {len(batch)} calls once: this one and the ones listed with it"
     )

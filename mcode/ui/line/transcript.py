@@ -5,24 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.call import Origin, Status
-from mcode.events import (
-    AnswerSuperseded,
-    ApprovalResolved,
-    AssistantMessage,
-    HookRan,
-    ModeChanged,
-    ModelChanged,
-    Notice,
-    QuestionResolved,
-    QueueChanged,
-    RetryScheduled,
-    TextDelta,
-    TodosChanged,
-    ToolFinished,
-    ToolStarted,
-    TurnFinished,
-    TurnStarted,
-)
 from mcode.text import Kind, clean
 from mcode.ui.calls import finished_lines, head_line
 from mcode.ui.diff import diff_rows, painted
@@ -38,7 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mcode.call import Call, Outcome
-    from mcode.events import Event
+    from mcode.events import (
+        AssistantMessage,
+        Event,
+        HookRan,
+        RetryScheduled,
+        ToolFinished,
+        ToolStarted,
+        TurnFinished,
+    )
     from mcode.jsontext import JsonObject
     from mcode.ui.look import Look
 
@@ -93,6 +83,25 @@ class Transcript:
 
     def receive(self, event: Event) -> list[str]:  # noqa: C901 -- one case an event, each one line
         """The lines that an event adds; ready for the terminal, without line ends."""
+        from mcode.events import (
+            AnswerSuperseded,
+            ApprovalResolved,
+            AssistantMessage,
+            HookRan,
+            ModeChanged,
+            ModelChanged,
+            Notice,
+            QuestionResolved,
+            QueueChanged,
+            RetryScheduled,
+            TextDelta,
+            TodosChanged,
+            ToolFinished,
+            ToolStarted,
+            TurnFinished,
+            TurnStarted,
+        )
+
         match event:
             case TextDelta(text=text):
                 return self._delta(text)
