@@ -109,3 +109,17 @@ async def test_diff_shows_what_the_session_changed_against_the_beginning(tmp_pat
         (session.project / "a.txt").unlink()
         (session.project / "b.txt").unlink()
         assert "No file differs" in (await typed(session, "/diff")).text
+
+
+async def test_u_03_what_shell_commands_changed_is_said_and_left_as_it_is(tmp_path: Path) -> None:
+    command = "echo by the shell > kept.txt"
+    script = turns(
+        [use("Write", "w1", file_path="a.txt", content="one\n"), use("Bash", command=command)], "Done."
+    )
+    settings = {"permissions": {"allow": ["Write", f"Bash({command})"]}}
+    async with stage(tmp_path, script, settings=settings) as session:
+        await session.say("write both")
+        result = await typed(session, "/rewind 1 files")
+        assert not (session.project / "a.txt").exists()
+        assert (session.project / "kept.txt").read_text() == "by the shell\n"
+        assert "1 shell command ran since then; what they changed is not undone" in result.text

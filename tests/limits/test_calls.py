@@ -83,3 +83,19 @@ async def test_l_05_a_program_starts_no_program(tmp_path: Path) -> None:
         assert all(outcome.is_error for outcome in nested)
         assert not any("return 1" in outcome.text for outcome in nested if not outcome.is_error)
         assert '"value":1' not in opened.result().text
+
+
+async def test_l_05_a_sub_agent_starts_no_sub_agent(tmp_path: Path) -> None:
+    arguments = {"prompt": "the inner task", "description": "look", "subagent_type": "general-purpose"}
+    again = use("call_tool", "toolu_deeper", name="Agent", arguments=arguments)
+    script = turns(
+        use("call_tool", "toolu_a", name="Agent", arguments=arguments), again, "I cannot.", "Done."
+    )
+    async with stage(tmp_path, script, new_prefixes=2) as opened:
+        assert (await opened.say("go")).reason == "end"
+        deeper = next(each for each in opened.outcomes if each.call.id == "toolu_deeper")
+        assert deeper.is_error
+        assert "Nothing was done" in deeper.text
+        inner = opened.client.requests[1]
+        assert "the inner task" in str(inner["messages"][0])
+        assert "Agent" not in [tool["name"] for tool in inner["tools"]]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
@@ -48,6 +50,32 @@ def test_l_01_a_folder_without_permission_is_named(machine: Machine) -> None:
     closed.chmod(0o700)
     assert ran.code == 2
     assert "cannot be read" in ran.err
+
+
+def test_l_01_a_folder_that_was_deleted_is_named(machine: Machine) -> None:
+    gone = machine.project / "gone"
+    gone.mkdir()
+    command = shlex.join(machine.command("-p", "--demo", "/status"))
+    ran = subprocess.run(
+        ["bash", "-c", f"cd {gone} && rmdir {gone} && exec {command}"],
+        env=machine.environment,
+        capture_output=True,
+        text=True,
+        timeout=SOON * 2,
+    )
+    assert ran.returncode == 2
+    assert "Traceback" not in ran.stderr
+    assert "directory" in ran.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write in every directory")
+def test_l_01_a_home_that_cannot_be_written_is_named(machine: Machine) -> None:
+    machine.home.chmod(0o500)
+    ran = machine.run("-p", "--demo", "hello")
+    machine.home.chmod(0o700)
+    assert ran.code in (0, 1, 2)
+    assert "Traceback" not in ran.err
+    assert ran.code == 0 or str(machine.home) in ran.err
 
 
 def test_l_01_without_a_home_it_works_or_says_what_to_set(machine: Machine) -> None:
