@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from typing_extensions import override
 
-from mcode.agent.ledger import read_ledger, server_of, shared
+from mcode.agent.ledger import LedgerBook, Loaded, RequestEntry, read_ledger, server_of, shared
 from mcode.agent.savings import ProgramFacts, work_out
 from mcode.commands.ledger_page import page
 from mcode.commands.ledger_reading import ledger_of
 from mcode.commands.ledger_tables import report_text
 from mcode.model.script.values import reply, script_of, use
+from mcode.model.usage import RequestSize, Usage
 from mcode.session.records import Record
 from tests.stage import stage, turns
 from tools.ledger_sessions import play
@@ -199,6 +201,34 @@ def test_shares_add_up_whatever_the_total() -> None:
     assert shared({}, 7) == {"(unknown)": 7}
     assert shared({}, 0) == {}
     assert [server_of(name) for name in ("mcp__office__list", "Read")] == ["office", "core"]
+
+
+def test_searches_that_loaded_everything_or_cost_more_than_they_saved_are_named() -> None:
+    entry = RequestEntry(
+        number=1,
+        turn=1,
+        model="m",
+        size=RequestSize(2_000, 200, 300, 900),
+        usage=Usage(),
+        reported=False,
+        answered=True,
+        definitions={"tool_search": 400, "Read": 1_600},
+        results={"tool_search": 900},
+        deferred=1_000,
+        calls=("tool_search",),
+    )
+
+    def verdict(loaded: int, requests: int, deferred: int = 1_000) -> tuple[str, ...]:
+        entries = tuple(replace(entry, deferred=deferred) for _ in range(requests))
+        loads = (Loaded("search", loaded, 10 * loaded),)
+        return work_out(LedgerBook(entries, 10, deferred, loads, {}), ()).did_not_pay
+
+    (all_of_them,) = verdict(loaded=9, requests=2)
+    assert "loaded 9 of 10 deferred tools anyway" in all_of_them
+    (too_dear,) = verdict(loaded=1, requests=1)
+    assert "cost 300 tokens more than it saved" in too_dear
+    assert verdict(loaded=1, requests=1, deferred=9_000) == ()
+    assert work_out(LedgerBook((), 0, 0, (), {}), ()).did_not_pay == ()
 
 
 def test_programs_that_did_not_pay_are_named() -> None:

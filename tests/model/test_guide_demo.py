@@ -64,6 +64,7 @@ async def test_the_demo_plays_in_one_turn_and_its_figures_are_those_of_the_run(t
     assert flagged.status is Status.OK
     assert flagged.call.arguments["employee_ids"] == right
     rows = [line for line in text.splitlines() if line.startswith("| by ")]
+    assert [int(row.split("|")[2]) for row in rows] == [3, 1]
     direct, program = (int(row.split("|")[3].replace(",", "")) for row in rows)
     assert program < 0.15 * direct
     (told,) = (each.text for each in here.of(Notice) if "ledger" in each.text)

@@ -14,7 +14,7 @@ from mcode.demo.office import STANDARD_BUDGET, over_budget, people
 from mcode.demo.tables import TOOLS
 from mcode.model.guide.flow import GO_ON, Flow, plural
 from mcode.model.script import Reply, reply, use
-from mcode.model.script.view import object_of, objects
+from mcode.model.script.view import blocks_of, object_of, objects
 from mcode.model.usage import count_definition, count_tokens
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ LIST, ITEMS, STANDARD, OWN, FLAG = (
         "flag_for_review",
     )
 )
+DIRECT = (LIST, ITEMS, STANDARD, OWN)
+"""The tools of the audit by direct calls."""
+
 QUERIES = ("list all employees", "expense items of an employee", "travel budget", "flag employees for review")
 
 NOT_HERE = (
@@ -95,8 +98,12 @@ class _Walk:
     @property
     def tokens(self) -> int:
         """Of the results of direct calls in this turn."""
-        direct = (LIST, ITEMS, STANDARD, OWN)
-        return sum(count_tokens(result.text) for name, _, result in self.results if name in direct)
+        return sum(count_tokens(result.text) for name, _, result in self.results if name in DIRECT)
+
+    def round_trips(self, *tools: str) -> int:
+        """Messages of this turn that called one of these."""
+        called = {result.id for name, _, result in self.results if name in tools}
+        return sum(any(block.get("id") in called for block in blocks_of(each)) for each in self.view.messages)
 
 
 def deferral_words(walk: _Walk) -> str:
@@ -151,8 +158,9 @@ def _direct(walk: _Walk) -> tuple[str, list[tuple[str, JsonObject]]]:
     over = [each for each, amount in spent.items() if amount > STANDARD_BUDGET]
     if over and not walk.of(OWN):
         return "Some may have a budget of their own.", [(OWN, {"employee_id": each}) for each in over]
+    trips = plural(walk.round_trips(*DIRECT), "round trip")
     return (
-        f"By direct calls: {_listed(_answer(walk))}. It took 3 round trips after the search, and **{walk.tokens:,} "
+        f"By direct calls: {_listed(_answer(walk))}. It took {trips} after the search, and **{walk.tokens:,} "
         "tokens** of results came into the context; each later request carries them again."
     ), []
 
@@ -173,8 +181,9 @@ def _program(walk: _Walk) -> tuple[str, list[tuple[str, JsonObject]]]:
         else "flagging them was not allowed, and nothing was changed"
     )
     return (
-        f"By one program: {_listed(found.get('over', []))}; {flagged}. It took 1 round trip, and "
-        f"**{count_tokens(result.text):,} tokens** came into the context."
+        f"By one program: {_listed(found.get('over', []))}; {flagged}. It took "
+        f"{plural(walk.round_trips('run_code'), 'round trip')}, and **{count_tokens(result.text):,} tokens** "
+        "came into the context."
     ), []
 
 
@@ -188,7 +197,8 @@ def _balance(walk: _Walk) -> str:
     return (
         "**The balance of this run**, counted from what was sent:\n\n"
         "| the audit | round trips | tokens into the context |\n| --- | ---: | ---: |\n"
-        f"| by direct calls | 3 | {direct:,} |\n| by one program, its code included | 1 | {program:,} |\n\n"
+        f"| by direct calls | {walk.round_trips(*DIRECT)} | {direct:,} |\n"
+        f"| by one program, its code included | {walk.round_trips('run_code')} | {program:,} |\n\n"
         f"{same}; the program spared {100 * (1 - program / max(1, direct)):.1f} % of the tokens. `/context session` "
         "shows every request of this session, and what deferral saved; `mcode report` does so afterwards."
     )
