@@ -258,3 +258,55 @@ def test_a_session_without_persistence_leaves_nothing_and_cannot_be_resumed(mach
         both = machine.run("-p", "again", "--continue", "--no-session-persistence", server=server)
         assert both.code == 2
         assert "does not go with --continue" in both.err
+
+
+def test_the_options_of_a_scripted_run_together(machine: Machine) -> None:
+    """Prompts, kinds of agents, a directory, a shape and a budget, as a script gives them on one command line."""
+    other = machine.home / "other"
+    other.mkdir()
+    (other / "notes.txt").write_text("the port is 4711\n")
+    kinds = {"auditor": {"description": "Looks for unlocked doors", "prompt": "You audit doors."}}
+    shape = {"type": "object", "properties": {"port": {"type": "integer"}}, "required": ["port"]}
+    machine.settings({"mcode": {"prices": {"scripted-1": {"input": 3, "output": 15}}}})
+    replies = (
+        [use("Agent", "a", subagent_type="auditor", description="audit", prompt="Audit.")],
+        ["All doors are locked."],
+        [use("Read", "r", file_path=str(other / "notes.txt"))],
+        [use("StructuredOutput", "s", port=4711)],
+        ["Done."],
+    )
+    stops = [{"blocks": blocks} if isinstance(blocks[0], str) else calls(blocks) for blocks in replies]
+    with running_server(saying(*stops)) as server:
+        ran = machine.run(
+            *("-p", "which port?", "--output-format", "json", "--system-prompt", "You answer in JSON."),
+            *("--append-system-prompt", "Be brief.", "--agents", json.dumps(kinds), "--add-dir", str(other)),
+            *("--max-budget-usd", "1", "--json-schema", json.dumps(shape)),
+            server=server,
+        )
+        assert ran.code == 0, ran.err
+        (result,) = ran.lines
+        assert result["structured_output"] == {"port": 4711}
+        assert result["total_cost_usd"] > 0
+        asked, audited, *_ = (json.dumps(body) for body in server.bodies)
+        assert "You answer in JSON." in asked
+        assert "Be brief." in asked
+        assert "You are mcode" not in asked
+        assert "auditor: Looks for unlocked doors" in asked
+        assert "You audit doors." in audited
+        assert any("the port is 4711" in json.dumps(body) for body in server.bodies)
+
+
+def calls(blocks: Any) -> dict[str, Any]:
+    return {"blocks": blocks, "stop_reason": "tool_use"}
+
+
+def test_a_run_ends_at_its_budget_with_the_word_for_it(machine: Machine) -> None:
+    machine.settings({"mcode": {"prices": {"scripted-1": {"input": 3, "output": 15}}}})
+    read = calls([use("Read", "r", file_path="averages.py")])
+    with running_server(saying(read, "Too late.")) as server:
+        ran = machine.run(
+            "-p", "go", "--output-format", "json", "--max-budget-usd", "0.000001", server=server
+        )
+        assert ran.code != 0
+        assert ran.lines[-1]["subtype"] == "error_max_budget_usd"
+        assert len(server.bodies) == 1
