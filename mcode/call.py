@@ -107,6 +107,8 @@ class Outcome:
     """Unified diff of a changed file, for the screen."""
     duration: float = 0.0
     """Seconds the tool's body ran, by the monotonic clock."""
+    judged: float = 0.0
+    """Seconds from when its permission came up until it was decided: above all, until somebody had answered."""
     decision: str = ""
     """Why the call was allowed or denied, and by whom: `reads in the workspace`, `approved by you`, `denied by you`."""
     batch: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,8 @@ class _Journey:
     call: Call
     started: bool = False
     decision: str = ""
+    judged: float = 0.0
+    """As `Outcome.judged`."""
     result: tuple[ToolResult, float] | None = None
     """What the body returned, and the seconds it took."""
     hooks: list[str] = field(default_factory=list[str])
@@ -126,12 +129,15 @@ class Pipeline:
             denial = decided.denial
             told = with_notes(denial.text, before.notes)
             stop = _first(before.stop, denial.stop_turn)
-            return replace(denial, text=told, decision=decided.decision, stop_turn=stop)
+            return replace(
+                denial, text=told, decision=decided.decision, judged=journey.judged, stop_turn=stop
+            )
         rewritten = before.arguments is not None or decided.admitted is not admitted
         outcome = await self._perform(decided, before.notes, journey)
         return replace(
             outcome,
             decision=decided.decision,
+            judged=journey.judged,
             batch=decided.batch,
             restorations=decided.admitted.restorations,
             rewritten=rewritten or outcome.rewritten,
@@ -148,7 +154,9 @@ class Pipeline:
         """
         while True:
             directory = self.workspace.current
+            began = time.monotonic()
             decided = await self.permission.decide(admitted, preview, before)
+            journey.judged += time.monotonic() - began
             journey.decision = decided.decision
             if decided.by.startswith("hook "):
                 journey.hooks.append(f"PermissionRequest {decided.decision}")

@@ -80,6 +80,7 @@ class Audit:
                 "decision": self._mask(outcome.decision) if outcome is not None else "",
                 "batch": outcome.batch if outcome else "",
                 "waited_ms": round(record.waited * 1000),
+                "judged_ms": round(outcome.judged * 1000) if outcome is not None else 0,
                 "duration_ms": round(outcome.duration * 1000) if outcome is not None else 0,
                 "kind": record.kind,
                 "result_bytes": len(reply.body) if reply is not None else 0,

@@ -90,6 +90,9 @@ async def test_18_an_answer_may_take_longer_than_the_cpu_budget(tmp_path: Path) 
         await turn
         assert result_of(here) == "ok: 1 call\n\ntrue"
         assert (root / "new.txt").read_text() == "x"
+        audit = (here.agent.session.directory / "program-prog.jsonl").read_text().splitlines()
+        call = json.loads(audit[1])
+        assert call["judged_ms"] >= 800 > call["duration_ms"]
 
 
 async def test_19_a_denied_edit_among_five_is_a_value_and_the_other_four_are_made(tmp_path: Path) -> None:
