@@ -7,7 +7,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from mcode.call import FailureKind, Origin, Status
+from mcode.commands.ledger_reading import ledger_of
 from mcode.events import ApprovalRequested, AssistantMessage, Notice, ToolStarted
+from mcode.run_code.audit_read import read_audits
 from mcode.wiring.options import Options
 from tests.agent.test_skills import write
 from tests.catalog.stand_ins import ServerTool
@@ -72,6 +74,7 @@ async def test_only_the_last_answer_comes_back(tmp_path: Path) -> None:
         messages = [event for event in here.of(AssistantMessage) if event.parent is not None]
         records = here.journal
         totals = here.agent.meter.totals
+        ledger = ledger_of(here.agent)
         log = here.bench.places.logs / "verdicts.jsonl"
         verdicts = [json.loads(line) for line in log.read_text().splitlines()]
     assert (outer.call.tool, outer.text, outer.status) == ("Agent", "It is in a.txt:1.", Status.OK)
@@ -90,6 +93,8 @@ async def test_only_the_last_answer_comes_back(tmp_path: Path) -> None:
     assert totals.requests == 4
     assert totals.cost is not None
     assert outer.data["requests"] == 2
+    assert (ledger["totals"]["round_trips"], ledger["totals"]["sub_agents"]) == (2, 2)
+    assert [each["agent"] for each in ledger["requests"] if each["agent"]] == ["toolu_a", "toolu_a"]
     assert outer.data["calls"] == 1
     assert [each["tool"] for each in verdicts] == ["Agent", "Read"]
     assert verdicts[1]["parent"] == "toolu_a"
@@ -252,9 +257,11 @@ async def test_a_program_cannot_start_one_and_a_sub_agent_writes_programs(tmp_pa
         await here.say("go")
         by_id = {outcome.call.id: outcome for outcome in here.outcomes}
         read = next(each for each in here.outcomes if each.call.tool == "Read")
+        audits = read_audits(here.agent.session.directory)
     assert "top_level_only" in by_id["toolu_p"].text
     assert by_id["toolu_q"].call.parent == "toolu_a"
     assert read.call.parent == "toolu_q"
+    assert [call.tool for program in audits if program.id == "toolu_q" for call in program.calls] == ["Read"]
     assert by_id["toolu_q"].status is Status.OK
 
 
