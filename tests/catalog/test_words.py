@@ -66,7 +66,7 @@ def test_stems_are_those_of_the_stemmer_although_it_is_often_spared() -> None:
         "ator",
         "ness",
     )
-    for base in sorted(known)[::7]:
+    for base in sorted(known)[::23]:
         for ending in endings:
             word = base + ending
             if any(vowel in word[:-2] for vowel in "aeiou"):
