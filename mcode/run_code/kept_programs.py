@@ -35,8 +35,8 @@ class KeptProgram:
     """Its first comment that is not the head."""
 
     def with_arguments(self, arguments: Mapping[str, JsonValue]) -> str:
-        """The program with `args` in front; the lines keep their numbers."""
-        given = f"const args = {jsontext.dump(dict(arguments))};"
+        """The program with its name and `args` in front; the lines keep their numbers."""
+        given = f"/* {self.name} */ const args = {jsontext.dump(dict(arguments))};"
         first, newline, rest = self.code.partition("\n")
         if first.lstrip().startswith("//"):
             return f"{given}{newline}{rest}"

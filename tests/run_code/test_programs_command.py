@@ -84,6 +84,7 @@ async def test_a_kept_program_runs_by_its_name_with_arguments_and_without_a_mode
         requests = len(here.client.requests)
         ran = await command(here, "/count-lines 'names=[\"a.txt\"]' by=10")
         assert ran.text == "ok: 1 call\n\n[20]"
+        assert (await command(here, "/programs")).data["programs"][-1]["title"] == "count-lines"
         assert len(here.client.requests) == requests
         origins = [(each.call.tool, each.call.origin) for each in here.outcomes[-2:]]
         assert origins == [("Read", Origin.PROGRAM), ("run_code", Origin.USER)]
