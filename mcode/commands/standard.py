@@ -33,6 +33,7 @@ from mcode.commands.session import BRANCH, CLEAR, RENAME, RESUME
 from mcode.commands.skills import SKILLS
 from mcode.commands.status import STATUS
 from mcode.commands.tasks import TASKS
+from mcode.commands.theme import THEME
 from mcode.commands.tools import TOOLS
 from mcode.commands.trust import TRUST
 
@@ -74,6 +75,7 @@ def standard_registry() -> Registry:
             RESUME,
             RENAME,
             BRANCH,
+            THEME,
             COPY,
             ADD_DIRECTORY,
             COST,

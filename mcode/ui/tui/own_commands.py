@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mcode.commands.copy import COPY
 from mcode.commands.registry import Arguments, Command, CommandResult, Registry
 from mcode.commands.tables import table
+from mcode.commands.theme import THEME
 from mcode.config.write import set_value
 from mcode.errors import UsageError
 from mcode.ui.tui.key_screen import KeyScreen
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def with_own_commands(registry: Registry, front: McodeApp) -> Registry:
     """The commands of every front end, and those of this one before the last, which quits."""
     *most, last = registry
-    others = [command for command in most if command.name != COPY.name]
+    others = [command for command in most if command.name not in {COPY.name, THEME.name}]
     return Registry((*others, _theme(front), _mouse(front), _copy(front), _key(front), last))
 
 

@@ -31,7 +31,7 @@ _GAP = 2
 _MARK = 2
 """Cells in front of the first column: the sign of the row under the cursor, and a blank."""
 
-_MEASURED = 400
+_MEASURED = 120
 """Rows whose cells say how wide a column wants to be, beside the longest plain values of all others."""
 
 

@@ -1,0 +1,103 @@
+"""Tables of inspectors: which columns a width has room for, and what their keys do only when confirmed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mcode.events import TurnFinished
+from mcode.ui.cut_off import GO_ON
+from mcode.ui.tui.inspectors import TOOLS
+from mcode.ui.tui.table_view import Column, fit
+from tests.stage import turns, use
+from tests.ui.tui.screen import screen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COLUMNS = (Column("a", "a"), Column("b", "b", least=10), Column("c", "c", worth=2), Column("d", "d", worth=5))
+NATURAL = (8, 30, 9, 9)
+
+
+@pytest.mark.parametrize(
+    ("room", "shown"),
+    [
+        (62, {"a": 8, "b": 30, "c": 9, "d": 9}),
+        (50, {"a": 8, "b": 18, "c": 9, "d": 9}),
+        (42, {"a": 8, "b": 10, "c": 9, "d": 9}),
+        (41, {"a": 8, "b": 20, "d": 9}),  # what is worth least goes, and the others have its room
+        (30, {"a": 8, "b": 20}),
+        (12, {"a": 8}),
+    ],
+)
+def test_columns_give_way_and_then_go(room: int, shown: dict[str, int]) -> None:
+    assert {column.member: width for column, width in fit(COLUMNS, NATURAL, room)} == shown
+
+
+@pytest.mark.parametrize("width", [100, 80, 60])
+async def test_tools_keeps_state_name_and_cost_in_every_width(tmp_path: Path, width: int) -> None:
+    async with screen(tmp_path, size=(width, 30)) as on:
+        await on.type("/tools\n")
+        await on.until(lambda: "RESIDENT" in on.shown)
+        (head,) = (row for row in on.rows if " tokens" in row and "state" in row)
+        assert ("last used" in head) == (width >= 80)
+        assert "tokens" in head
+        assert len(head) < width  # the scroll bar covers nothing
+        assert on.rows[-1].strip()  # the status line of the main screen
+    assert [column.title for column in TOOLS.columns][:2] == ["state", "tool"]
+
+
+async def test_a_letter_of_a_command_that_was_meant_for_the_prompt_rewinds_nothing(tmp_path: Path) -> None:
+    script = turns(use("Write", file_path="made.txt", content="x"), "Done.")
+    settings = {"permissions": {"allow": ["Edit"]}}
+    async with screen(tmp_path, script, settings=settings) as on:
+        await on.type("make a file\n")
+        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        made = on.stage.bench.start / "made.txt"
+        await on.type("/rewind\n")
+        await on.until(lambda: "make a file" in on.shown and on.app.screen is not on.app.main)
+        await on.press("o")
+        await on.until(lambda: "Enter confirms" in on.shown)
+        await on.press("enter")  # at once, as a key that is held down
+        await on.press("x")
+        assert "Enter confirms" not in on.shown
+        await on.rest(0.4)
+        assert made.exists()
+        await on.press("o")
+        await on.rest(0.4)
+        await on.press("enter")
+        await on.until(lambda: not made.exists())
+
+
+async def test_two_escapes_with_other_keys_between_them_open_nothing(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("Yes.")) as on:
+        await on.type("hello\n")
+        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.press("escape", "a", "backspace", "escape")
+        await on.rest(0.1)
+        assert on.app.screen is on.app.main
+        await on.press("escape")
+        await on.until(lambda: on.app.screen is not on.app.main)
+
+
+async def test_enter_asks_for_the_rest_of_an_answer_that_was_cut_off(tmp_path: Path) -> None:
+    from mcode.events import AssistantMessage, TextDelta, TurnStarted
+
+    async with screen(tmp_path, turns("And this is the rest.")) as on:
+        await on.press("enter")
+        await on.rest(0.1)
+        assert not on.stage.client.requests
+        for event in (
+            TurnStarted(1, "tell"),
+            TextDelta("The first half"),
+            AssistantMessage({"content": [{"type": "text", "text": "The first half"}]}, complete=False),
+            TurnFinished(1, "error", "The stream broke."),
+        ):
+            on.app.pump.receive(event)
+        await on.until(lambda: "Enter asks for the rest" in on.shown)
+        await on.press("enter")
+        await on.until(lambda: "And this is the rest." in on.shown)
+        assert GO_ON in json.dumps(on.stage.client.requests[-1])
+        assert "Enter asks for the rest" not in on.shown
