@@ -55,6 +55,10 @@ class Broken:
     """What happened and what to do, for the user."""
 
 
+class TooLongError(EndpointError):
+    """The endpoint says that the window does not hold the request."""
+
+
 def text_of(reply: Reply) -> str:
     """The words of a message, without calls and thinking."""
     return "".join(
@@ -114,13 +118,17 @@ class ModelCaller:
         return self._judge(turn, assembled)
 
     async def aside(self, system: str, text: str, max_tokens: int) -> str:
-        """Ask something beside the conversation; the model's words. Raises EndpointError where none come."""
+        """Ask something beside the conversation; the model's words.
+
+        Raises EndpointError where none come, TooLongError where the window does not hold what is asked.
+        """
         model = self.model()
         body = self.builder.aside(model, system, text, max_tokens)
         try:
             assembled = await complete(self.client, body, on_retry=self.events.emit)
         except ModelFailure as failed:
-            raise EndpointError(failed.failure.message) from failed
+            kind = TooLongError if failed.failure.kind is FailureClass.COMPACT else EndpointError
+            raise kind(failed.failure.message) from failed
         self.meter.aside(model, assembled.message)
         usage = assembled.message.get("usage")
         self.conversation.append("aside", {"model": model, "usage": usage if is_object(usage) else {}})

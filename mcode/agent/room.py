@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from mcode.agent.replies import TooLongError
 from mcode.errors import EndpointError
 from mcode.events import Compacted, Notice
 from mcode.model.usage import count_message
@@ -28,6 +29,9 @@ SUMMARY_TOKENS = 4_096
 
 FILL = 0.85
 """Share of the window that a request may fill before room is made."""
+
+SUMMARY_TRIES = 3
+"""Times that a summary is asked for where the endpoint finds even that request too long; each holds half as much."""
 
 OVERFLOWS = 3
 """Times in one turn that a request which the endpoint refused as too long is tried again with less in it."""
@@ -215,13 +219,7 @@ class RoomMaker:
         messages = self.conversation.history.messages
         kept = self._fitting()
         old = messages[: len(messages) - kept] or messages
-        longest = self._summary_tokens
-        budget = round((0.6 * self.meter.window - longest) / self._counted_for_one)
-        asked = compaction.summary_request(old, hint, max(budget, 1_000))
-        try:
-            summary = await self.caller.aside(compaction.SYSTEM, asked, longest)
-        except EndpointError as error:
-            raise EndpointError(f"The conversation could not be summarised: {error} {ADVICE}") from error
+        summary = await self._ask_for_summary(old, hint)
         if not summary.strip():
             raise EndpointError(
                 f"The conversation could not be summarised: the model's answer is empty. {ADVICE}"
@@ -232,6 +230,25 @@ class RoomMaker:
         content = compaction.opening(summary, last, (*self.more(), *context.notes))
         self.conversation.append("compaction", {"content": content, "kept": kept})
         return summary
+
+    async def _ask_for_summary(self, old: Sequence[JsonObject], hint: str) -> str:
+        """What the model says; of a session that it finds too long it is told less. Raises EndpointError."""
+        from mcode.agent import compaction
+
+        longest = self._summary_tokens
+        budget = round((0.6 * self.meter.window - longest) / self._counted_for_one)
+        tries = 0
+        while True:
+            asked = compaction.summary_request(old, hint, max(budget, 1_000))
+            try:
+                return await self.caller.aside(compaction.SYSTEM, asked, longest)
+            except EndpointError as error:
+                tries += 1
+                if not isinstance(error, TooLongError) or tries >= SUMMARY_TRIES:
+                    raise EndpointError(
+                        f"The conversation could not be summarised: {error} {ADVICE}"
+                    ) from error
+                budget //= 2
 
     def _fitting(self) -> int:
         """How many of the last messages can stay whole: the more, the better, but the result must be small."""

@@ -262,6 +262,7 @@ class Assembly:
         builder, meter = caller.builder, caller.meter
         room = make_room(bench, caller, self._hooks, self._side_files.keep_text, self._catalogue.shelf)
         self._skills.return_after_summary(room)
+        self._jobs.return_after_summary(room)
         loop = TurnLoop(
             conversation,
             caller,

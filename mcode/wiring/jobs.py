@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mcode.agent.conversation import Conversation
+    from mcode.agent.room import RoomMaker
     from mcode.events import Event, EventBus
     from mcode.session.store import OpenSession
     from mcode.tool import Tool
@@ -48,6 +49,11 @@ class SessionJobs:
     def tools(self) -> Sequence[Tool]:
         return job_tools(self.jobs)
 
+    def return_after_summary(self, room: RoomMaker) -> None:
+        """Put what still runs behind every summary of the conversation."""
+        before = room.more
+        room.more = lambda: (*before(), running_text(self.jobs))
+
     async def close(self) -> None:
         """End what still runs, and say so."""
         ended = await self.jobs.close()
@@ -62,6 +68,12 @@ class SessionJobs:
         severity = "info" if job.state in {"exit 0", "stopped"} else "warning"
         text = f"Background job {job.id} has ended: {job.state} after {job.seconds:.0f} s: {one_line(job.command)}"
         self._events.emit(Notice(text, severity))
+
+
+def running_text(jobs: Jobs) -> str:
+    """The background jobs that run, for behind a summary; empty where none does."""
+    lines = [f"- {job.id} (`{one_line(job.command)}`), output in {job.file}" for job in jobs.running]
+    return "\n".join(("Background jobs that still run:", *lines)) if lines else ""
 
 
 def announce_todos(conversation: Conversation, events: EventBus) -> None:

@@ -278,3 +278,45 @@ async def test_j_04_what_a_run_left_unfinished_is_told_once(tmp_path: Path) -> N
             told.append(any("Write (toolu_1)" in event.text for event in again.of(Notice)))
             await again.say("go on")
     assert told == [True, False]
+
+
+async def test_s_10_a_summary_whose_request_is_too_long_is_asked_for_with_less_of_the_session(
+    tmp_path: Path,
+) -> None:
+    refused: list[int] = []
+
+    def reply(view: RequestView) -> Reply:
+        if is_about_summary(view) and count_request(view.body).total > 2_200:
+            refused.append(view.number)
+            error = ErrorReply(400, "invalid_request_error", "prompt is too long: 9000 tokens > 8000 maximum")
+            return Reply((), None, error=error)
+        return text_reply(SUMMARY if is_about_summary(view) else "word " * 900)
+
+    script = Script((Turn(reply, limit=20),), None, "small for summaries")
+    async with stage(tmp_path, script, settings=SMALL, new_prefixes=20) as session:
+        for number in range(3):
+            await session.say(f"question {number}")
+        result = await typed(session, "/compact")
+        assert SUMMARY in result.text
+        assert refused
+
+
+async def test_instruction_files_as_they_are_now_and_running_jobs_stand_behind_a_summary(
+    tmp_path: Path,
+) -> None:
+    prepare(tmp_path)
+    memory = tmp_path / "project" / "AGENTS.md"
+    memory.write_text("Use tabs.")
+    job = use("Bash", "b1", command="sleep 60", run_in_background=True)
+    async with stage(tmp_path, turns(job, "Runs.", SUMMARY, "On."), new_prefixes=2) as session:
+        session.answer("once")
+        await session.say("start it")
+        memory.write_text("Use blanks.")
+        await typed(session, "/compact")
+        await session.say("go on")
+        body = session.client.requests[-1]
+        assert "Use blanks." in str(body["system"])
+        assert "Use tabs." not in str(body)
+        assert (
+            "Background jobs that still run:\n- b1 (`sleep 60`)" in body["messages"][0]["content"][2]["text"]
+        )
