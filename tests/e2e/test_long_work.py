@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from mcode.model.script import parse_script
@@ -87,3 +89,44 @@ def test_images_the_status_line_the_background_and_the_editor(machine: Machine) 
         terminal.say("/quit")
         assert terminal.wait_for_end() == 0
     assert (machine.project / "AGENTS.md").read_text() == "Use tabs.\n"
+
+
+LATE = {
+    "PIL",
+    "acp",
+    "mcode.images.scaling",
+    "mcode.ui.clipboard_image",
+    "mcode.ui.errands",
+    "mcode.ui.acp.server",
+}
+"""What comes in only with its use: scaling, the clipboard, the editors' protocol."""
+
+NAMES = """\
+import sys
+from mcode.__main__ import main
+try:
+    main()
+finally:
+    print(*sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def test_nothing_of_it_is_imported_for_a_first_request_or_a_small_image(machine: Machine) -> None:
+    (machine.project / "shot.png").write_bytes(SHOT)
+    look = {"blocks": [use("Read", file_path="shot.png")], "stop_reason": "tool_use"}
+    script = parse_script({"turns": [{"reply": look}, {"reply": "Red."}]}, "look")
+    with running_server(script) as server:
+        ran = subprocess.run(
+            (sys.executable, "-c", NAMES, "-p", "look at it", *endpoint(server)),
+            cwd=machine.project,
+            env=machine.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert ran.stdout == "Red.\n", ran.stderr
+        assert "image/png" in str(server.bodies[1])
+    loaded = set(ran.stderr.split())
+    assert "mcode.images.picture" in loaded
+    assert not loaded & LATE
