@@ -77,19 +77,7 @@ def parse(arguments: list[str]) -> Options:
         raise UsageError(
             f"--setting-sources knows user, project and local, not {wrong}. Nothing was started."
         )
-    if given.session_id is not None:
-        _check_session_id(given.session_id)
-    if given.input_format == "stream-json" and not given.print:
-        raise UsageError("--input-format stream-json goes with -p. Nothing was started.")
-    if given.no_session_persistence and not given.print:
-        raise UsageError("--no-session-persistence goes with -p. Nothing was started.")
-    if given.no_session_persistence and (given.continue_latest or given.resume is not None):
-        raise UsageError(
-            "--no-session-persistence begins a session of its own that is not kept; it does not go with --continue "
-            "and --resume. Nothing was started."
-        )
-    if given.max_turns is not None and given.max_turns < 1:
-        raise UsageError(f"--max-turns takes a number from 1, not {given.max_turns}. Nothing was started.")
+    _check_together(given)
     return Options(
         prompt=prompt,
         print=given.print,
@@ -129,6 +117,23 @@ def parse(arguments: list[str]) -> Options:
         json_schema=given.json_schema,
         kept=not given.no_session_persistence,
     )
+
+
+def _check_together(given: argparse.Namespace) -> None:
+    """Raises UsageError where options do not go together, or have no sense."""
+    if given.session_id is not None:
+        _check_session_id(given.session_id)
+    if given.input_format == "stream-json" and not given.print:
+        raise UsageError("--input-format stream-json goes with -p. Nothing was started.")
+    if given.no_session_persistence and not given.print:
+        raise UsageError("--no-session-persistence goes with -p. Nothing was started.")
+    if given.no_session_persistence and (given.continue_latest or given.resume is not None):
+        raise UsageError(
+            "--no-session-persistence begins a session of its own that is not kept; it does not go with --continue "
+            "and --resume. Nothing was started."
+        )
+    if given.max_turns is not None and given.max_turns < 1:
+        raise UsageError(f"--max-turns takes a number from 1, not {given.max_turns}. Nothing was started.")
 
 
 def _parser() -> argparse.ArgumentParser:
