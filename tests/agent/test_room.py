@@ -294,7 +294,7 @@ async def test_s_10_a_summary_whose_request_is_too_long_is_asked_for_with_less_o
 
     script = Script((Turn(reply, limit=20),), None, "small for summaries")
     async with stage(tmp_path, script, settings=SMALL, new_prefixes=20) as session:
-        for number in range(3):
+        for number in range(6):
             await session.say(f"question {number}")
         result = await typed(session, "/compact")
         assert SUMMARY in result.text
