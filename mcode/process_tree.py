@@ -84,7 +84,13 @@ class Family:
         ):  # the leader's number may become somebody else's: by the mark alone from now on
             self._is_guarded = True
             GUARD.watch(self.mark, 0)
+        forget_ended()
         return len(left)
+
+    def forget_if_ended(self, entries: Iterable[ProcessEntry]) -> None:
+        """Watch over the family no longer where its leader was reaped and nobody of it lives in the table given."""
+        if self._leader is None and all(entry.ended for entry in self._select(entries)):
+            self._forget()
 
     def members(self) -> list[ProcessEntry]:
         """The members that live."""
@@ -188,6 +194,14 @@ def adopt_orphans() -> None:
 
 _prepared_process = 0
 """Pid of the process that has adopted; differs in a fork, which owns none of the families."""
+
+
+def forget_ended() -> None:
+    """Watch no longer over families whose last member has ended by itself; with the last of all, the guard ends."""
+    left = [family for family in _families if family.leader is None]
+    entries = snapshot() if left else ()
+    for family in left:
+        family.forget_if_ended(entries)
 
 
 async def end_all_children(grace: float = 1.0) -> None:

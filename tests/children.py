@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.process_table import snapshot
+from mcode.process_tree import forget_ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -37,12 +38,17 @@ def wait_until(condition: Callable[[], bool], seconds: float = 3.0) -> bool:
 def no_process_left() -> Generator[None]:
     """Fail when what ran inside has left a process behind; ends it all the same.
 
-    The guard that watches over background families ends with the last of them, so it counts too; that is waited
-    for as long as a busy machine may need to let a small program end.
+    The guard that watches over background families ends with the last of them, so it counts too: mcode looks for
+    families that have ended at every command, and here. It is waited for as long as a busy machine may need.
     """
     before = living()
+
+    def nothing_left() -> bool:
+        forget_ended()
+        return not living() - before
+
     yield
-    if not wait_until(lambda: not living() - before, 10.0):
+    if not wait_until(nothing_left, 10.0):
         left = {pid: command_of(pid) for pid in living() - before}
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
