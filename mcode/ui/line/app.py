@@ -269,6 +269,7 @@ class LineApp:
             coded = base64.b64encode(text.encode("utf-8", "replace")).decode()
             sys.stdout.write(f"\x1b]52;c;{coded}\x07")
             sys.stdout.flush()
+            self.say(f"Sent {len(text):,} characters of an answer to the terminal's clipboard.")
 
     def _end(self) -> None:
         """The prompt is gone: keep an unsent draft in the history, and say how to go on."""
