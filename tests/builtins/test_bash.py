@@ -17,8 +17,10 @@ import pytest
 from mcode import process
 from mcode.builtins import bash
 from mcode.builtins.bash import Bash
+from mcode.builtins.bash_report import report, report_aside
 from mcode.call import Call, FailureKind
-from mcode.process import child_environment, end_all_children
+from mcode.process import Captured, ProcessResult, child_environment, end_all_children
+from mcode.process_output import Shown
 from mcode.tool import Effect, ToolResult, Workspace
 from tests.children import is_alive, no_process_left, open_descriptors, wait_until
 
@@ -467,3 +469,18 @@ async def test_l_02_descriptors_return_to_their_number_after_every_kind_of_end(t
     with contextlib.suppress(asyncio.CancelledError):
         await task
     assert open_descriptors() == before
+
+
+async def test_l_03_long_output_is_cleaned_beside_the_event_loop_and_told_though_cancelled() -> None:
+    shown = Shown(head="\x1b[31m\u0301x" * 5_000)
+    nothing = Captured(b"", 0)
+    ended = ProcessResult(0, None, nothing, nothing, False, False, 0.1, 0, shown=shown)
+    whole = await report_aside(ended, 1, 30_000)
+    assert whole == report(ended, 1, 30_000)
+    task = asyncio.create_task(report_aside(ended, 1, 30_000))
+    await asyncio.sleep(0)
+    assert not task.done(), "the loop went on meanwhile"
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError) as caught:
+        await task
+    assert caught.value.args == (whole,)
