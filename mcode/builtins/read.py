@@ -22,8 +22,6 @@ from mcode.images.store import is_pasted
 from mcode.tool import Effect, Preview, ToolResult
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mcode.builtins.file_state import FileState
     from mcode.jsontext import JsonObject
     from mcode.tool import ToolServices, Workspace

@@ -96,7 +96,10 @@ class LiveArea:
                 self._waiting[identifier] = call.id
             case events.QuestionAsked(question_id=identifier, call=call):
                 self._waiting[identifier] = call.id
-            case events.ApprovalResolved(approval_id=identifier) | events.QuestionResolved(question_id=identifier):
+            case (
+                events.ApprovalResolved(approval_id=identifier)
+                | events.QuestionResolved(question_id=identifier)
+            ):
                 self._answered(self._waiting.pop(identifier, ""))
             case events.HookStarted(hook_id=hook_id, name=name):
                 self._hooks[hook_id] = name
