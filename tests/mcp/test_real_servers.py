@@ -138,7 +138,8 @@ async def test_server_everything_progresses_is_cancelled_times_out_and_says_what
         extras = servers.servers.extras
         await until(lambda: extras.prompts() and extras.resources())
         first = extras.resources()[0]
-        assert await extras.read("everything", first.uri, servers.services.spill_path)
+        text, _ = await extras.read("everything", first.uri, servers.services.spill_path)
+        assert text
 
 
 async def test_server_memory_keeps_what_it_is_told_and_answers_in_structure(tmp_path: Path) -> None:

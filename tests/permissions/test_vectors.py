@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from typing_extensions import override
 
 from mcode.call import Call
 from mcode.permissions.modes import Mode
@@ -155,6 +156,7 @@ class Stricter:
     call: str
     mode: Mode = Mode.DEFAULT
 
+    @override
     def __str__(self) -> str:
         return f"{self.vector}: {self.requirement}"
 
