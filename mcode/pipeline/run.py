@@ -210,12 +210,16 @@ class Pipeline:
             outcome = await asyncio.to_thread(self._outcome, call, whole, seconds)
         return replace(outcome, rewritten=replaced, stop_turn=_first(result.stop_turn, after.stop))
 
+    def text_for_model(self, tool: str, result: ToolResult) -> str:
+        """A result's text cut to the tool's size, with its notes. Raises StorageError where the rest is lost."""
+        return with_notes(fit(result.text, self.gate.output_limit(tool), self.spill), result.notes)
+
     def _outcome(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
         """Step 7: what came of a body, cut to size for the model."""
         return Outcome(
             call=call,
             status=Status.OK if result.failure is None else Status.FAILED,
-            text=with_notes(fit(result.text, self.gate.output_limit(call.tool), self.spill), result.notes),
+            text=self.text_for_model(call.tool, result),
             data=result.data,
             full_text=result.text,
             failure=result.failure,

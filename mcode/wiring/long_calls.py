@@ -7,21 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcode.call import Origin
+from mcode.errors import StorageError
 from mcode.events import Notice
+from mcode.text import Kind, clean
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from pathlib import Path
 
     from mcode.events import EventBus
     from mcode.tool import ToolServices
 
 MOVE_AFTER = 120.0
 """Seconds after which a call of the model's goes on in the background."""
-
-SHOWN = 6_000
-"""Characters of a late result that stand in the message; all of it is in a file then."""
 
 
 @dataclass(slots=True)
@@ -33,6 +31,8 @@ class LongCalls:
     """Whether somebody sits there: a headless run waits for its calls, as programs do."""
     wake: Callable[[str], None] = field(default=lambda text: None)
     """Gives the model a message, in a turn of its own where none runs."""
+    text_for_model: Callable[[str, ToolResult], str] = field(default=lambda tool, result: result.text)
+    """A tool's result as the road gives it to the model; raises StorageError."""
     _running: dict[asyncio.Task[ToolResult], str] = field(
         default_factory=dict["asyncio.Task[ToolResult]", str]
     )
@@ -78,20 +78,15 @@ class LongCalls:
         failed = error is not None or task.result().failure is not None
         how = "failed" if failed else "is done"
         self.events.emit(Notice(f"{name}, in the background, {how}.", "warning" if failed else "info"))
-        said = str(error) if error is not None else task.result().text
-        if len(said) > SHOWN:
-            said = f"{said[:SHOWN]}\n[… cut; {_kept(said, services.spill_path('.txt'))}]"
+        try:
+            said = (
+                clean(str(error), Kind.MODEL)
+                if error is not None
+                else self.text_for_model(name, task.result())
+            )
+        except StorageError as lost:
+            said = f"It is too long for a message. {lost}"
         # What a server says is data: the model is told where it comes from.
         self.wake(
             f"{name}, which went on in the background (call {services.call.id}), {how}. Its result:\n{said}"
         )
-
-
-def _kept(text: str, path: Path) -> str:
-    """Keep the whole of a result, and say where."""
-    try:
-        path.write_text(text, "utf-8", "replace")
-        path.chmod(0o600)
-    except OSError as error:
-        return f"the rest could not be kept: {error}"
-    return f"all {len(text):,} characters are in {path}"

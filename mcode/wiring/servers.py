@@ -112,6 +112,8 @@ class SessionServers:
         `wake` gives the model a message that nobody typed.
         """
         self.long_calls.wake = wake
+        if self.pipeline is not None:
+            self.long_calls.text_for_model = self.pipeline.text_for_model
         waiting = self.servers.waiting()
         self.servers.start(held_only=True)
         if any(not server.holds_request for server in waiting):

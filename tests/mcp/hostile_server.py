@@ -204,7 +204,7 @@ def slow(identifier: Any, arguments: dict[str, Any], meta: dict[str, Any]) -> An
                 "message": f"step {step + 1}",
             }
             notify("notifications/progress", **params)
-    return text("done")
+    return text(arguments.get("say", "done"))
 
 
 def twice(identifier: Any, arguments: dict[str, Any], meta: dict[str, Any]) -> Any:

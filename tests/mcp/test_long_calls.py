@@ -25,11 +25,11 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnu
 
 
 async def test_a_call_that_lasts_goes_on_in_the_background_and_its_result_comes_by_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(long_calls, "SHOWN", 2)
     configure(tmp_path, h={"args": ["none"]})
-    script = turns(use("mcp__h__slow", seconds=0.6), "Meanwhile.", "Now I have it.")
+    lines = "\n".join(f"row {number}" for number in range(20_000))
+    script = turns(use("mcp__h__slow", seconds=0.6, say=lines), "Meanwhile.", "Now I have it.")
     async with stage(tmp_path, script) as opened:
         await opened.bench.pool.settle(20)
         opened.answer("once")
@@ -39,9 +39,10 @@ async def test_a_call_that_lasts_goes_on_in_the_background_and_its_result_comes_
         said = str(opened.client.requests[2]["messages"][-1]["content"])
         assert "mcp__h__slow, which went on in the background (call toolu_mcp__h__slow), is done" in said
         assert any("in the background, is done" in notice.text for notice in opened.of(Notice))
-        (kept,) = [path for path in opened.agent.session.directory.rglob("*.txt") if path.is_file()]
-        assert str(kept) in said
-        assert kept.read_text() == "done"
+        (kept,) = [path for path in opened.agent.session.directory.rglob("output-*.txt") if path.is_file()]
+        assert f"the whole text is in {kept}" in said
+        assert kept.read_text() == lines
+        assert "row 19999" in said  # cut like any result: its end is there, too
         await until(lambda: not opened.agent.busy)
 
 
