@@ -121,6 +121,10 @@ def parse(arguments: list[str]) -> Options:
 
 def _check_together(given: argparse.Namespace) -> None:
     """Raises UsageError where options do not go together, or have no sense."""
+    if given.reset_terminal:
+        raise UsageError(
+            "--reset-terminal stands alone: it puts the terminal in order and ends. Nothing was started."
+        )
     if given.session_id is not None:
         _check_session_id(given.session_id)
     if given.input_format == "stream-json" and not given.print:

@@ -136,6 +136,8 @@ def _advice(path: Path, code: int | None) -> str:
             return "The file may not grow further here: raise the limit of file sizes (ulimit -f), then try again."
         case errno.EROFS:
             return f"The disk at {_mount_of(path)} can only be read; mcode needs a writable one for its own files."
+        case errno.ENOENT if not path.parent.exists():
+            return f"Make the directory {path.parent} first, or name another one."
         case errno.EACCES | errno.EPERM:
             return f"Give yourself the right to write in {path.parent}, then try again."
         case errno.EMFILE | errno.ENFILE:

@@ -8,8 +8,13 @@ import subprocess
 import sys
 import termios
 import tty
+from typing import TYPE_CHECKING
 
+from mcode import cli
 from mcode.ui.reset import SEQUENCES
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_j_08_a_terminal_left_raw_with_a_mouse_is_put_back_in_order() -> None:
@@ -37,3 +42,8 @@ def test_without_a_terminal_it_says_that_there_is_none() -> None:
     assert ran.returncode == 2
     assert "not a terminal" in ran.stdout
     assert "\x1b" not in ran.stdout
+
+
+def test_it_stands_alone_and_is_never_dropped_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["--reset-terminal", "--plain"]) == 2
+    assert "--reset-terminal stands alone" in capsys.readouterr().err

@@ -197,7 +197,9 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         return [*lines, *(Content(row).stylize("bold") for row in wrap_words(hint, width))]
 
     def _short_offers(self, width: int) -> list[Content]:
-        words = (f"{at} {offer.label}" for at, offer in enumerate(self._offers, 1))
+        words = [f"{at} {offer.label}" for at, offer in enumerate(self._offers, 1)]
+        if any(cell_width(each) > width for each in words):  # the rest of one must not run into the next
+            return [Content(row) for each in words for row in wrap_words(each, width, 2)]
         return [Content(row) for row in wrap_parts(words, width)]
 
     def _offer_lines(self, at: int, offer: Offer, width: int) -> list[Content]:

@@ -76,6 +76,8 @@ class SetupPanel(Static):
         super().__init__(Content(""), markup=False)
         self._front = front
         self._places: Sequence[tuple[str, str]] = ()
+        self._held = ""
+        """The message that was not sent and stands in the prompt again; a choice may be typed behind it."""
         self.border_title = Content("Set up the model")
 
     @property
@@ -102,7 +104,10 @@ class SetupPanel(Static):
         """Do what an entered draft chooses; True where it was not to be sent."""
         if not self.is_open or text.startswith(("/", "!")):
             return False
-        match text.strip().rstrip(".)"):
+        held, self._held = self._held, ""
+        if not held or not text.startswith(held):
+            held = ""
+        match text.removeprefix(held).strip().rstrip(".)"):
             case "1":
                 self._front.sending.run("/key")
             case "2":
@@ -112,8 +117,12 @@ class SetupPanel(Static):
             case "4":
                 self._front.sending.run("/quit")
             case _:
-                self._front.hands.give_back(text)
-                self._front.say(HELD, "warning")
+                self._held = text
+                if not held:
+                    self._front.say(HELD, "warning")
+                held = text
+        if held:
+            self._front.hands.give_back(held)
         return True
 
     def on_resize(self, event: Resize) -> None:

@@ -259,3 +259,16 @@ async def test_questions_of_a_tool_are_answered_by_number_by_several_and_in_word
         assert await asyncio.wait_for(asked, 10) == (("blue",), ("a", "c"), ("just so",))
         assert on.focused == "PromptArea"
         assert on.draft == ""
+
+
+async def test_answers_of_a_parked_panel_that_are_wider_than_it_stand_on_rows_of_their_own(
+    tmp_path: Path,
+) -> None:
+    long = "directly in /home/somebody/source/parser, not in its folders for this session"
+    rule = Proposal("Edit(//home/somebody/source/parser/*)", "session", long)
+    async with screen(tmp_path, size=(80, 24)) as on:
+        await on.type("a draft")
+        await on.ask("make", rules=(rule,))
+        await on.until(lambda: "Tab reviews it" in on.shown)
+        deny = next(row for row in on.rows if "Deny" in row)
+        assert "session" not in deny

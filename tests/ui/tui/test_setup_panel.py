@@ -1,0 +1,30 @@
+"""The panel of a first run without a key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.ui.tui.mockups import PLACES
+from tests.ui.tui.screen import screen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AROUND = {"credential": "none", "endpoint": "offline guide", "looked_at": PLACES}
+
+
+async def test_a_choice_may_be_typed_behind_the_message_that_was_held_back(tmp_path: Path) -> None:
+    async with screen(tmp_path, around=AROUND) as on:
+        await on.until(lambda: "Set up the model" in on.shown)
+        await on.type("hello there")
+        await on.press("enter")
+        await on.until(lambda: "nothing was sent" in on.shown)
+        assert on.draft == "hello there"
+        await on.type(" now")
+        await on.press("enter")  # refused again, and said once only
+        await on.until(lambda: on.draft == "hello there now")
+        assert on.shown.count("nothing was sent") == 1
+        await on.type("3")
+        await on.press("enter")
+        await on.until(lambda: "Set up the model" not in on.shown)
+        assert on.draft == "hello there now"
