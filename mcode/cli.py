@@ -20,8 +20,9 @@ SUBCOMMANDS: tuple[str, ...] = ("acp", "doctor", "mcp", "permissions", "programs
 
 EPILOG = """\
 In a session: /help lists the commands, @ completes file names, ! runs a shell command of yours.
-Without a key an offline guide answers; set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL (--base-url) for any
-endpoint of the Messages protocol, and name a model with --model or ANTHROPIC_MODEL.
+Without a key mcode offers to take one, or an offline guide (--demo); set ANTHROPIC_API_KEY, or
+ANTHROPIC_BASE_URL (--base-url) for any endpoint of the Messages protocol, and name a model with --model
+or ANTHROPIC_MODEL.
 """
 
 
