@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.catalog.placement import CALL_TOOL
 from mcode.tool import HARMLESS
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ def standing_permission(policy: Policy, tool: Tool) -> str:
         return f"deny ({hiding.source.scope})"
     about = [rule for rule in policy.rules if rule.is_about(tool.name, tool.source)]
     bare = [rule for rule in about if rule.specifier is None]
-    standing = str(bare[0].behavior) if bare else ("allow" if tool.effects <= HARMLESS else "ask")
+    # call_tool asks nothing itself: the tool that it names is judged in its place.
+    harmless = tool.effects <= HARMLESS or tool.name == CALL_TOOL
+    standing = str(bare[0].behavior) if bare else ("allow" if harmless else "ask")
     finer = len(about) - len(bare)
     if not finer:
         return standing

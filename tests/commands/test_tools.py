@@ -40,6 +40,8 @@ async def test_states_permissions_and_costs(tmp_path: Path) -> None:
         assert not rows["Grep"]["in_request"]
         assert rows["Bash"]["permission"] == "ask, 2 rules"
         assert rows["Read"]["permission"] == "ask"
+        # Neither asks anything itself: what it calls is judged.
+        assert (rows["run_code"]["permission"], rows["call_tool"]["permission"]) == ("allow", "allow")
         assert rows["AskUserQuestion"]["state"] == "RESIDENT only"
         text = (await typed(session, "/tools")).text
         assert f"{sum(row['in_request'] for row in rows.values())} tools in every request" in text
