@@ -105,7 +105,7 @@ def _calls(calls: Iterable[AuditedCall], width: int) -> list[str]:
             call.state,
             call.tool,
             _cut(call.arguments),
-            f"{call.duration_ms / 1000:.1f} s",
+            "-" if call.duration_ms is None else f"{call.duration_ms / 1000:.1f} s",
             call.summary or call.kind,
             f"({call.decision})" if call.decision else "",
         )

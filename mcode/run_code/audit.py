@@ -80,8 +80,7 @@ class Audit:
                 "decision": self._mask(outcome.decision) if outcome is not None else "",
                 "batch": outcome.batch if outcome else "",
                 "waited_ms": round(record.waited * 1000),
-                "judged_ms": round(outcome.judged * 1000) if outcome is not None else 0,
-                "duration_ms": round(outcome.duration * 1000) if outcome is not None else 0,
+                **_times(outcome),
                 "kind": record.kind,
                 "result_bytes": len(reply.body) if reply is not None else 0,
                 "text_chars": len(outcome.text) if outcome is not None else 0,
@@ -125,3 +124,10 @@ class Audit:
 
     def _put(self, event: str, body: Callable[[], JsonObject]) -> None:
         self._write(self._program, event, lambda: {"type": event, "program": self._program, **body()})
+
+
+def _times(outcome: Outcome | None) -> JsonObject:
+    """How long it took to decide and to run; left out of a call that never came back, where neither is known."""
+    if outcome is None:
+        return {}
+    return {"judged_ms": round(outcome.judged * 1000), "duration_ms": round(outcome.duration * 1000)}

@@ -30,7 +30,8 @@ class AuditedCall:
     kind: str
     summary: str
     waited_ms: int
-    duration_ms: int
+    duration_ms: int | None
+    """None where it never came back: it was cancelled, or not made."""
     result_bytes: int
     text_chars: int
     """Of the result as a model would have read it; 0 in audits that do not tell."""
@@ -136,7 +137,7 @@ def _call(record: JsonObject) -> AuditedCall:
         kind=text("kind"),
         summary=text("summary"),
         waited_ms=_number(record, "waited_ms"),
-        duration_ms=_number(record, "duration_ms"),
+        duration_ms=_number(record, "duration_ms") if "duration_ms" in record else None,
         result_bytes=_number(record, "result_bytes"),
         text_chars=_number(record, "text_chars"),
         step=_number(record, "step"),
