@@ -10,6 +10,7 @@ from mcode import jsontext
 from mcode.call import FailureKind, Origin
 from mcode.catalog.call_tool import target_of
 from mcode.catalog.placement import CALL_TOOL, TOOL_SEARCH
+from mcode.catalog.signatures import signature
 from mcode.pipeline.restore import restore_types
 from mcode.tool import Placement, Tool
 
@@ -162,7 +163,13 @@ class Gate:
 
 def _invalid(call: Call, tool: Tool, problems: tuple[str, ...]) -> Refused:
     listed = "\n".join(f"- {problem}" for problem in problems)
-    schema = jsontext.dump(tool.input_schema)
-    shown = f"\nIts input schema: {schema}" if len(schema) <= 2_000 else ""
-    text = f"The arguments of {tool.name} are not valid; nothing was done.\n{listed}{shown}"
+    text = f"The arguments of {tool.name} are not valid; nothing was done.\n{listed}{_shape(call, tool)}"
     return Refused(call, FailureKind.INVALID_ARGUMENTS, text)
+
+
+def _shape(call: Call, tool: Tool) -> str:
+    """What the arguments should have been, in the form in which the caller was shown the tool."""
+    if call.origin is Origin.PROGRAM:
+        return f"\nIts signature: {signature(tool.name, tool.description, tool.input_schema)}"
+    schema = jsontext.dump(tool.input_schema)
+    return f"\nIts input schema: {schema}" if len(schema) <= 2_000 else ""

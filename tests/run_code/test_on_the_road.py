@@ -75,6 +75,11 @@ async def test_12_types_are_restored_and_what_cannot_be_is_an_error_value(tmp_pa
         assert "limit: expected integer" in errors[1]
         assert "expected one object argument" in errors[3]
         assert here.outcomes[0].call.arguments["limit"] == 1
+        assert "Its signature: Read(a: {file_path: string" in errors[1]
+        assert "Its signature: Bash(a: {command: string" in errors[3]
+        (program,) = read_audits(here.agent.session.directory)
+        read, grep, *rest = (record["restorations"] for record in program.records if record["type"] == "call")
+        assert (len(read), len(grep), rest) == (2, 1, [[], []]), (read, grep, rest)
 
 
 async def test_18_an_answer_may_take_longer_than_the_cpu_budget(tmp_path: Path) -> None:
@@ -123,6 +128,9 @@ async def test_19_a_denied_edit_among_five_is_a_value_and_the_other_four_are_mad
         assert [os.path.basename(str(path)) for path in kept] == ["a.txt", "c.txt", "d.txt", "e.txt"]
         states = [r["body"]["status"] for r in here.journal if r["type"] == "call_finished"]
         assert states.count("denied") == 1
+        (program,) = read_audits(here.agent.session.directory)
+        edits = [call.state for call in program.calls if call.tool == "Edit"]
+        assert edits == ["ok", "denied", "ok", "ok", "ok"]
 
 
 async def test_where_nobody_can_be_asked_a_call_is_denied_at_once(tmp_path: Path) -> None:
@@ -177,7 +185,7 @@ async def test_21_hooks_deny_rewrite_and_replace_for_programs_as_for_direct_call
     }
     code = (
         "const read = async file_path => {\n"
-        "  const r = await tools.Read({file_path}); return r.ok ? r.value.text : r.error.kind };\n"
+        "  const r = await tools.Read({file_path}); return r.ok ? [r.value.text, r.meta] : r.error.kind };\n"
         "return [await read('secret.txt'), await read('a.txt'), await read('c.txt'),\n"
         "  (await tools.Glob({pattern: '*.txt'})).value]"
     )
@@ -190,7 +198,7 @@ async def test_21_hooks_deny_rewrite_and_replace_for_programs_as_for_direct_call
     async with session(tmp_path, code, direct, settings=settings) as here:
         await here.say("go")
         shown = result_of(here).partition("\n\n")[2]
-        assert json.loads(shown) == ["hook_denied", "of b\n", "denied", ["replaced"]]
+        assert json.loads(shown) == ["hook_denied", ["of b\n", {"rewritten": True}], "denied", ["replaced"]]
         inputs = noted(tmp_path, "before")
         nested = [given for given in inputs if given.get("parent_tool_use_id") == "prog"]
         plain = [given for given in inputs if "parent_tool_use_id" not in given]
@@ -228,15 +236,14 @@ async def test_a_hook_that_ends_the_turn_ends_the_program_too(tmp_path: Path) ->
 async def test_22_tools_that_belong_to_the_top_level_are_refused_in_programs(tmp_path: Path) -> None:
     code = (
         "const out = [];\n"
-        "for (const n of ['run_code', 'AskUserQuestion', 'TodoWrite'])\n"
+        "for (const n of ['run_code', 'tool_search', 'AskUserQuestion', 'TodoWrite'])\n"
         "  out.push((await tools[n]({code: '1', todos: []})).error.kind);\n"
         "return out"
     )
     async with session(tmp_path, code) as here:
         await here.say("go")
-        assert (
-            result_of(here) == 'ok: 3 calls, 3 failed\n\n["top_level_only","top_level_only","top_level_only"]'
-        )
+        refused = json.dumps(["top_level_only"] * 4, separators=(",", ":"))
+        assert result_of(here) == f"ok: 4 calls, 4 failed\n\n{refused}"
         assert [event.call.id for event in here.of(ToolStarted)] == ["prog"]
 
 
