@@ -43,6 +43,7 @@ CONSUMERS = {
     "wiring/subagent.py": "the rows of a sub-agent",
     "wiring/hook_watch.py": "PermissionDenied, with the parent",
     "wiring/jobs.py": "the list of steps",
+    "wiring/status_line.py": "lines added and removed, by programs too",
     "wiring/keep_rules.py": "the end of a program, which takes its rules with it",
 }
 """Files that listen to the beginning or end of calls, and what for. A new one is to be thought through here."""
@@ -62,20 +63,49 @@ def test_every_consumer_of_calls_is_known_here() -> None:
     assert found - {"events.py"} == set(CONSUMERS)
 
 
+ALLOWED = {
+    "outcome.call.parent is None": "a shell line of the user's own, which never has a parent",
+    "event.parent is not None": "words of a sub-agent, which belong to its own card; no call",
+}
+
+
+def guards_of(source: str) -> list[str]:
+    """Conditions that let only the model's own calls through, or that leave early where there is a parent."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        text = ast.unparse(node) if isinstance(node, ast.expr) else ""
+        compared = isinstance(node, ast.Compare) and (
+            text.endswith(".parent is None") or "Origin.MODEL" in text
+        )
+        denied = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and text.endswith(".parent")
+        if compared or denied:
+            found.append(text)
+        elif isinstance(node, ast.If) and isinstance(node.body[0], (ast.Return, ast.Continue)):
+            test = ast.unparse(node.test)
+            if test.endswith((".parent", ".parent is not None", ".origin is Origin.PROGRAM")):
+                found.append(test)
+    return found
+
+
 def test_no_consumer_looks_away_from_calls_that_have_a_parent_or_another_origin() -> None:
-    """A guard that lets only the model's own calls through compares `parent` with None or `origin` with MODEL."""
-    guards: list[str] = []
-    for name in CONSUMERS:
-        for node in ast.walk(ast.parse((PACKAGE / name).read_text("utf-8"))):
-            if isinstance(node, ast.Compare):
-                text = ast.unparse(node)
-                only_top = text.endswith(".parent is None") and "event" not in text
-                if only_top or "Origin.MODEL" in text:
-                    guards.append(f"{name}:{node.lineno}: {text}")
-    allowed = {
-        "outcome.call.parent is None": "a shell line of the user's own, which never has a parent",
-    }
-    assert [each for each in guards if each.partition(": ")[2] not in allowed] == []
+    guards = {(name, guard) for name in CONSUMERS for guard in guards_of((PACKAGE / name).read_text("utf-8"))}
+    assert sorted(each for each in guards if each[1] not in ALLOWED) == []
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "if event.call.parent is None: note(event)",
+        "if not event.outcome.call.parent: note(event)",
+        "if event.call.parent is not None: return",
+        "if event.call.parent: return",
+        "wanted = event.call.origin is Origin.MODEL",
+        "if event.call.origin is Origin.PROGRAM: return",
+    ],
+)
+def test_a_guard_that_lets_only_the_model_s_own_calls_through_is_found(guard: str) -> None:
+    (found,) = guards_of(f"def receive(event):\n    {guard}\n")
+    assert found not in ALLOWED
 
 
 def test_the_loop_hands_no_outcomes_past_the_events() -> None:
