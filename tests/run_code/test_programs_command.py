@@ -220,6 +220,19 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "PYTHONPATH": str(root)}
 
 
+def from_the_shell(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The real program, run to its end in the project."""
+    return subprocess.run(
+        [sys.executable, "-m", "mcode", *words],
+        cwd=tmp_path / "project",
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
 def test_mcode_run_and_mcode_programs_from_the_shell(
     tmp_path: Path, typed: Callable[..., tuple[int, str]]
 ) -> None:
@@ -232,16 +245,12 @@ def test_mcode_run_and_mcode_programs_from_the_shell(
         "const w = await tools.Write({file_path: 'n.txt', content: `${lines}`});\n"
         "return [lines, w.ok ? 'written' : w.error.kind]\n"
     )
-    ran = subprocess.run(
-        [sys.executable, "-m", "mcode", "run", "lines", "--arg", "file=a.txt"],
-        cwd=root,
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    ran = from_the_shell(tmp_path, "run", "lines", "--arg", "file=a.txt")
     assert (ran.returncode, ran.stdout) == (0, '[2,"denied"]\n'), ran.stderr
+    wrong = from_the_shell(tmp_path, "run", "other")
+    assert (wrong.returncode, wrong.stdout) == (2, ""), wrong.stderr
+    (line,) = wrong.stderr.splitlines()
+    assert "There are lines." in line
     _, out = typed("run", "lines", "--arg", "file=a.txt", "--permission-mode", "acceptEdits", "--json")
     assert json.loads(out)["program"]["calls"] == 2
     assert (root / "n.txt").read_text() == "2"
