@@ -110,6 +110,7 @@ class Soaked:
     """Calls so far, and megabytes."""
     descriptors: tuple[int, int] = (0, 0)
     children: int = 0
+    """Processes that were started meanwhile and are still there."""
 
     @property
     def growth(self) -> float:
@@ -131,7 +132,7 @@ async def run(directory: Path, calls: int) -> Soaked:
         "mcode": {"maxCallsPerTurn": 0, "window": 40_000},
     }
     bench = local_workbench(directory, worker, options=Options(skip_permissions=True), settings=settings)
-    soaked = Soaked()
+    soaked, others = Soaked(), _children()
 
     def count(event: Event) -> None:
         if isinstance(event, ToolFinished) and event.outcome.call.parent is None:
@@ -152,7 +153,7 @@ async def run(directory: Path, calls: int) -> Soaked:
     finally:
         await agent.close("other")
         await bench.close()
-    soaked.children = _children()
+    soaked.children = len(_children() - others)
     return soaked
 
 
@@ -169,8 +170,8 @@ def _descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 -- only their number
 
 
-def _children() -> int:
-    return len(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+def _children() -> set[str]:
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
 
 
 def main() -> int:

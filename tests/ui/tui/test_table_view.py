@@ -78,8 +78,11 @@ async def test_two_escapes_with_other_keys_between_them_open_nothing(tmp_path: P
         await on.press("escape", "a", "backspace", "escape")
         await on.rest(0.1)
         assert on.app.screen is on.app.main
-        await on.press("escape")
-        await on.until(lambda: on.app.screen is not on.app.main)
+        for _ in range(20):  # on a slow machine two of them may come too far from each other
+            await on.press("escape")
+            if on.app.screen is not on.app.main:
+                break
+        assert on.app.screen is not on.app.main
 
 
 async def test_enter_asks_for_the_rest_of_an_answer_that_was_cut_off(tmp_path: Path) -> None:
