@@ -109,7 +109,11 @@ class Bridge:
     async def before_body(self, call_id: str) -> bool:
         """Wait until the body of a call that was let through may run; True where it had to wait."""
         ticket = self._tickets.get(call_id)
-        return ticket is not None and await self._lanes.body(ticket)
+        if ticket is None:
+            return False
+        waited = await self._lanes.body(ticket)
+        ticket.let_through = True
+        return waited
 
     async def before_preview(self, call_id: str, access: Access) -> None:
         """Wait until the files that the call would change are as earlier calls leave them."""
@@ -175,6 +179,7 @@ class Bridge:
                     self._note(record, outcome)
                 reply = await self._reply_to(record, outcome)
         except asyncio.CancelledError:
+            record.let_through = ticket.let_through or not self._lanes.together
             reply = self._cancelled(record)
             self._audit.call(record, outcome, reply)
             if self._closing:
@@ -228,7 +233,12 @@ class Bridge:
             reply = refusal("cancelled", f"{record.tool} was cancelled before it ran; nothing was done")
         else:
             record.state = CallState.CANCELLED
-            reply = refusal("cancelled", f"{record.tool} was cancelled while it ran; it may have had effects")
+            when = (
+                "while it ran; it may have had effects"
+                if record.let_through
+                else "before it ran; nothing was done"
+            )
+            reply = refusal("cancelled", f"{record.tool} was cancelled {when}")
         record.kind, record.message = reply.kind, reply.message
         return reply
 

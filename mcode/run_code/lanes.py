@@ -25,6 +25,8 @@ class Ticket:
     """The files that it would change."""
     anything: bool = False
     """It may change any file, as commands do."""
+    let_through: bool = False
+    """It was decided on, and its body may have run; before that, what is cancelled has done nothing."""
 
     def touches(self, writes: frozenset[Path]) -> bool:
         """True where these files may look different after the call."""
@@ -41,7 +43,7 @@ class Lanes:
     def __init__(self, at_once: int, *, together: bool) -> None:
         self._reading = asyncio.Semaphore(at_once)
         self._asking = asyncio.Semaphore(ASKED_TOGETHER)
-        self._together = together
+        self.together = together
         self._order: list[Ticket] = []
 
     def join(self, *, read_only: bool) -> Ticket:
@@ -59,7 +61,7 @@ class Lanes:
 
     async def set_out(self, ticket: Ticket) -> None:
         """Wait until the call may set out."""
-        if not self._together:
+        if not self.together:
             await self.body(ticket)
 
     async def preview(self, ticket: Ticket, writes: frozenset[Path], *, anything: bool) -> None:

@@ -54,6 +54,8 @@ class CallRecord:
     """Seconds from the program's making the call to its setting out on the road."""
     bytes_in: int = 0
     """Bytes of JSON that it brought into the program."""
+    let_through: bool = True
+    """False where it was cancelled before it was decided that it may run."""
     answered: bool = False
     """Whether its result has reached the program."""
     step: int = 1
@@ -66,7 +68,7 @@ class CallRecord:
         ran = self.state is CallState.OK or (
             self.state in {CallState.FAILED, CallState.CANCELLED} and self.kind in _MAY_HAVE_RUN
         )
-        return ran and not self.read_only
+        return ran and self.let_through and not self.read_only
 
 
 _MAY_HAVE_RUN = frozenset({"tool_error", "timeout", "cancelled", "internal_error", "too_large"})

@@ -107,7 +107,7 @@ def _what_happened(record: ProgramRecord, failures: Sequence[CallRecord]) -> Ite
             "These calls did run and their effects stay; do not repeat them:",
             [f"{_named(call)}: {_outcome(call)}" for call in done],
         )
-    missed = [call for call in record.calls if call.state is CallState.NOT_STARTED]
+    missed = [call for call in record.calls if call.state is CallState.NOT_STARTED or not call.let_through]
     if missed:
         yield _listed("These calls never started:", [_named(call) for call in missed])
     if not done and record.calls:

@@ -222,6 +222,7 @@ async def test_deny_and_stop_ends_the_program_and_the_turn_goes_on(tmp_path: Pat
         told = result_of(here)
         assert told.startswith("failed (stopped_by_user): 3 calls, 1 denied, 2 cancelled")
         assert "ended with that: wrong folder" in told
+        assert "effects" not in told  # nothing ran, and nothing is said to have
         assert not (root / "src").exists()
         calls = [record for record in audit_of(here) if record["type"] == "call"]
         assert sorted(call["state"] for call in calls) == ["cancelled", "cancelled", "denied"]

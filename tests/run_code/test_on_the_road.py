@@ -289,6 +289,8 @@ async def test_30_an_interrupt_at_any_moment_leaves_a_truthful_record(tmp_path: 
         assert "The program was cancelled when the user stopped the turn" in told
         assert "Write {" in told
         assert "(call 1, line 1): +1 -0" in told
+        assert ("(call 2, line 2): cancelled, and may have had effects" in told) is (moment == "command")
+        assert ("never started:\n- Bash" in told) is (moment == "prompt")
         assert (root / "a.txt").read_text() == "x"
         ended = {each.call.id: each.status for each in here.outcomes}
         assert ended["prog"] is Status.CANCELLED
