@@ -40,7 +40,7 @@ class Permits:
         """Allow the call where each of its needs is met; else ask, and offer what to remember."""
         needs = needs_of(subject)
         if not needs:
-            return Verdict(Behavior.ALLOW, "it changes nothing outside the session", kind="read-only")
+            return Verdict(Behavior.ALLOW, "it needs no permission itself", kind="read-only")
         judged = self._judged(subject)
         met = [(need, self._meet(need, subject, judged)) for need in needs]
         edited = {need.what for need, how in met if need.kind is NeedKind.WRITE and how and how.rule}
