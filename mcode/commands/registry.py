@@ -133,6 +133,10 @@ class Registry:
                     raise ValueError(f"two commands are called /{name}")
                 self._by_name[name] = command
 
+    def of(self, commands: Iterable[Command]) -> Registry:
+        """Other commands; for what is none of them the user's own answer as here."""
+        return Registry(commands, self._kept)
+
     def __iter__(self) -> Iterator[Command]:
         return iter(self._commands)
 

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -21,6 +21,7 @@ from mcode.subcommands.programs import main as programs_main
 from mcode.subcommands.run import main as run_main
 from mcode.ui.completion import Completer
 from mcode.ui.file_names import FileNames
+from mcode.ui.tui.own_commands import with_own_commands
 from tests.run_code.sessions import project, session
 from tests.run_code.workplace import until
 from tests.stage import use
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcode.commands.registry import CommandResult
+    from mcode.ui.tui.app import McodeApp
     from tests.stage import Stage
 
 COUNT = (
@@ -110,6 +112,17 @@ async def test_a_kept_program_says_which_tool_is_missing_and_nothing_runs(tmp_pa
         assert ran.failed
         assert "needs mcp__gone__list, which this session does not have" in ran.text
         assert here.of(ToolStarted) == []
+
+
+async def test_a_front_end_with_commands_of_its_own_runs_kept_programs_too(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / ".mcode/programs").mkdir(parents=True)
+    (root / ".mcode/programs/short.js").write_text("return 2")
+    front = cast("McodeApp", None)  # no command of it is run
+    registry = with_own_commands(standard_registry(), front)
+    async with session(tmp_path) as here:
+        ran = await registry.run("/short", CommandContext(here.agent, here.bench.surroundings(), registry))
+        assert ran.text == "ok: no calls\n\n2"
 
 
 async def test_errors_of_a_kept_program_name_the_lines_of_its_file(tmp_path: Path) -> None:

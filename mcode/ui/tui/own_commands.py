@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.commands.copy import COPY
-from mcode.commands.registry import Arguments, Command, CommandResult, Registry
+from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import table
 from mcode.commands.theme import THEME
 from mcode.config.write import set_value
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcode.commands.host import CommandContext
+    from mcode.commands.registry import Registry
     from mcode.ui.tui.app import McodeApp
 
 
@@ -23,7 +24,7 @@ def with_own_commands(registry: Registry, front: McodeApp) -> Registry:
     """The commands of every front end, and those of this one before the last, which quits."""
     *most, last = registry
     others = [command for command in most if command.name not in {COPY.name, THEME.name}]
-    return Registry((*others, _theme(front), _mouse(front), _copy(front), _key(front), last))
+    return registry.of((*others, _theme(front), _mouse(front), _copy(front), _key(front), last))
 
 
 def _theme(front: McodeApp) -> Command:
