@@ -123,7 +123,7 @@ class Agent:
             text = f"The last run ended in the middle of: {named}. Nothing is run again by itself; check its effects."
             self.events.emit(Notice(text, "warning"))
         await self._parts.prepare()
-        context = await self.hooks.session_started(source, self._model)
+        context = await self.hooks.session_started(source, self._model, self.name)
         self._notes += context.notes
         self.initial_message = context.initial_message
         if context.stop is not None:

@@ -225,7 +225,7 @@ class RoomMaker:
                 f"The conversation could not be summarised: the model's answer is empty. {ADVICE}"
             )
         last = compaction.last_words_of_user(messages, len(messages) - kept)
-        context = await self.hooks.session_started("compact", self.caller.model())
+        context = await self.hooks.session_started("compact", self.caller.model(), self.conversation.name)
         self.reread()
         content = compaction.opening(summary, last, (*self.more(), *context.notes))
         self.conversation.append("compaction", {"content": content, "kept": kept})

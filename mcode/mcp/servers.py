@@ -157,6 +157,11 @@ class Servers:
         server = self._servers.get(name)
         return server.log.path if server is not None and server.entry.kind == "stdio" else None
 
+    def scope_of(self, name: str) -> str:
+        """Which settings define the server: `user`, `project`, `local`, `managed` or `flag`; empty for no server."""
+        server = self._servers.get(name)
+        return server.entry.scope if server is not None else ""
+
     def doubt(self, server: str, definition: Definition) -> str:
         """Why permissions that were given earlier do not cover this definition; empty where they do."""
         known = self._servers.get(server)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,8 @@ class HookRound:
         self._texts = texts
         self._background: set[asyncio.Task[object]] = set()
         self._count = 0
+        self._prompt_id = ""
+        """Of the user's last message; empty before the first."""
         self.last_runs: dict[HookHandler, LastRun] = {}
 
     async def run(
@@ -114,6 +117,10 @@ class HookRound:
             tasks = [group.create_task(self._answer(job)) for job in jobs]
         return [task.result() for task in tasks]
 
+    def begin_prompt(self) -> None:
+        """The user has sent a message: what happens until the next one belongs together, by one id."""
+        self._prompt_id = str(uuid.uuid4())
+
     async def close(self) -> None:
         """End the hooks that run in the background."""
         tasks = tuple(self._background)
@@ -127,6 +134,7 @@ class HookRound:
             "session_id": context.session_id,
             "transcript_path": str(context.transcript_path),
             "cwd": str(context.cwd),
+            **({"prompt_id": self._prompt_id} if self._prompt_id else {}),
             "permission_mode": context.permission_mode,
             "hook_event_name": event,
             **fields,

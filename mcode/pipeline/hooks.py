@@ -7,6 +7,7 @@ that this blocks (`onFailure`).
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -166,8 +167,12 @@ class HookRunner:
         gives the model a message of a hook that ran in the background.
         """
         self._table = HookTable(handlers, matches_rule)
-        self.agent_of: Callable[[str], tuple[str, str] | None] = _no_agent
+        self.agent_of: Callable[[str], tuple[str, str] | None] = _nothing
         """The sub-agent that calls with this parent are made in: id of the call that started it, and its kind."""
+        self.server_of: Callable[[str], JsonObject | None] = _nothing
+        """The server that a tool of this name comes from, as `mcp_server` tells it."""
+        self._maker: JsonObject = {}
+        """The sub-agent that everything happens in, where that is so."""
         self._events = events
         self._texts = HookTexts(spill, mask)
         self._round = HookRound(context, events, self._texts, wake)
@@ -190,12 +195,18 @@ class HookRunner:
         """What the matchers of an event's hooks name."""
         return self._table.names(event)
 
+    def within(self, agent: tuple[str, str]) -> HookRunner:
+        """The same hooks for what happens inside a sub-agent: the id of its call, and its kind."""
+        view = copy(self)
+        view._maker = _agent_fields(agent)  # noqa: SLF001 -- the same class
+        return view
+
     async def before_call(self, call: Call) -> BeforeCall:
         """PreToolUse: ask the hooks whether a call may run, and with which input."""
         handlers = self._table.find("PreToolUse", call.tool, call)
         if not handlers:
             return NO_OPINION
-        answers = await self._round.run("PreToolUse", call.tool, handlers, self._about(call), call.id)
+        answers = await self._round.run("PreToolUse", call.tool, handlers, self.about(call), call.id)
         return _judge(answers)
 
     async def permission_request(self, call: Call, suggestions: list[JsonObject]) -> PermissionAnswer | None:
@@ -203,7 +214,7 @@ class HookRunner:
         handlers = self._table.find("PermissionRequest", call.tool, call)
         if not handlers:
             return None
-        fields = {**self._about(call), "permission_suggestions": suggestions}
+        fields = {**self.about(call), "permission_suggestions": suggestions}
         del fields["tool_use_id"]
         answers = await self._round.run("PermissionRequest", call.tool, handlers, fields, call.id)
         return _answer_for_user(answers)
@@ -223,16 +234,20 @@ class HookRunner:
 
     async def prompt_submitted(self, text: str) -> PromptVerdict:
         """UserPromptSubmit: show the hooks what the user sends."""
+        self._round.begin_prompt()
         reaction = await self.other("UserPromptSubmit", {"prompt": text})
         return PromptVerdict(reaction.blocked, reaction.notes, reaction.stop)
 
-    async def session_started(self, source: str, model: str) -> SessionContext:
-        """SessionStart: gather what the hooks give the session. `source`: startup, resume, clear, compact, fork."""
+    async def session_started(self, source: str, model: str, title: str = "") -> SessionContext:
+        """SessionStart: gather what the hooks give the session. `source`: startup, resume, clear, compact, fork.
+
+        `title` is the name that the session has already.
+        """
         handlers = self._table.find("SessionStart", source)
         if not handlers:
             return SessionContext()
-        fields: JsonObject = {"source": source, "model": model}
-        answers = await self._round.run("SessionStart", source, handlers, fields)
+        fields: JsonObject = {"source": source, "model": model, **({"session_title": title} if title else {})}
+        answers = await self._round.run("SessionStart", source, handlers, {**fields, **self._maker})
         titles = [answer.reply.title for answer in answers if answer.reply.title]
         messages = [answer.reply.initial_message for answer in answers if answer.reply.initial_message]
         return SessionContext(_notes(answers), "".join(titles[-1:]), "\n\n".join(messages), _stop(answers))
@@ -253,7 +268,7 @@ class HookRunner:
         handlers = self._table.find(event, subject)
         if not handlers:
             return Reaction()
-        answers = await self._round.run(event, subject, handlers, fields)
+        answers = await self._round.run(event, subject, handlers, {**fields, **self._maker})
         return Reaction(_objection(answers), _notes(answers), _stop(answers))
 
     def observe(self, event: str, fields: JsonObject, subject: str = "") -> None:
@@ -261,11 +276,16 @@ class HookRunner:
         if self.knows(event):
             self._round.in_background(self.other(event, fields, subject))
 
-    def _about(self, call: Call) -> JsonObject:
+    def about(self, call: Call) -> JsonObject:
+        """What hooks are told of a call: its tool and where that comes from, its input, and who makes it."""
+        server = self.server_of(call.tool)
+        origin: JsonObject = {"mcp_server": server} if server is not None else {}
+        return {**_about(call), **origin, **self.maker_of(call)}
+
+    def maker_of(self, call: Call) -> JsonObject:
+        """The sub-agent that makes the call, in the words of hooks; empty where none does."""
         agent = self.agent_of(call.parent) if call.parent is not None else None
-        if agent is None:
-            return _about(call)
-        return {**_about(call), "agent_id": agent[0], "agent_type": agent[1]}
+        return _agent_fields(agent) if agent is not None else {}
 
     async def close(self) -> None:
         """End the hooks that run in the background."""
@@ -275,7 +295,7 @@ class HookRunner:
         handlers = self._table.find(event, call.tool, call)
         if not handlers:
             return NOTHING_TO_ADD
-        fields = {**self._about(call), **fields, "duration_ms": round(duration * 1000)}
+        fields = {**self.about(call), **fields, "duration_ms": round(duration * 1000)}
         answers = await self._round.run(event, call.tool, handlers, fields, call.id)
         replaced: JsonValue | Unchanged = UNCHANGED
         for answer in answers:
@@ -289,8 +309,12 @@ class HookRunner:
         return AfterCall(feedback, replaced, _notes(answers), _stop(answers))
 
 
-def _no_agent(call: str) -> None:
-    del call
+def _nothing(name: str) -> None:
+    del name
+
+
+def _agent_fields(agent: tuple[str, str]) -> JsonObject:
+    return {"agent_id": agent[0], "agent_type": agent[1]}
 
 
 def _about(call: Call) -> JsonObject:

@@ -116,6 +116,7 @@ class Assembly:
         self._servers = SessionServers.join(bench, self._catalog, self._events, self._policy)
         self._catalogue.join_servers(bench.pool)
         self._hooks = self._make_hooks()
+        self._hooks.server_of = self._servers.origin_of
         warnings = (Notice(text, "warning") for text in self._hooks.problems)
         self._opening += (*self._catalogue.notices, *warnings)
         self._watch = HookWatch(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from mcode.config.memory import MemoryFile
     from mcode.events import Event, EventBus
+    from mcode.jsontext import JsonObject
     from mcode.pipeline.hooks import HookRunner
     from mcode.tool import Workspace
 
@@ -60,7 +61,8 @@ class HookWatch:
     def _receive(self, event: Event) -> None:
         match event:
             case ApprovalRequested(call=call):
-                self._notify(f"mcode needs your permission to use {call.tool}", "permission_prompt")
+                text = f"mcode needs your permission to use {call.tool}"
+                self._notify(text, "permission_prompt", self._hooks.maker_of(call))
             case QuestionAsked():
                 self._notify("mcode has a question for you", "elicitation_dialog")
             case TurnStarted():
@@ -79,11 +81,8 @@ class HookWatch:
     def _tell_end_of(self, event: ToolFinished) -> None:
         outcome = event.outcome
         if outcome.status is Status.DENIED:
-            call = outcome.call
-            fields = {"tool_name": call.tool, "tool_input": call.arguments, "tool_use_id": call.id}
-            if call.parent is not None:
-                fields["parent_tool_use_id"] = call.parent
-            self._hooks.observe("PermissionDenied", {**fields, "reason": outcome.text}, call.tool)
+            fields = {**self._hooks.about(outcome.call), "reason": outcome.text}
+            self._hooks.observe("PermissionDenied", fields, outcome.call.tool)
         if self._workspace.current != self._directory:
             fields = {"old_cwd": str(self._directory), "new_cwd": str(self._workspace.current)}
             self._directory = self._workspace.current
@@ -100,8 +99,8 @@ class HookWatch:
                 fields = {"file_path": str(file.path), "memory_type": kind, "load_reason": why}
                 self._hooks.observe("InstructionsLoaded", fields, why)
 
-    def _notify(self, message: str, kind: str) -> None:
-        fields = {"message": message, "title": "mcode", "notification_type": kind}
+    def _notify(self, message: str, kind: str, maker: JsonObject | None = None) -> None:
+        fields = {"message": message, "title": "mcode", "notification_type": kind, **(maker or {})}
         self._hooks.observe("Notification", fields, kind)
 
     def _wait_for_user(self) -> None:

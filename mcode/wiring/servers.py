@@ -146,6 +146,14 @@ class SessionServers:
         await self.long_calls.close()
         await self.rules.close()
 
+    def origin_of(self, tool: str) -> JsonObject | None:
+        """The server that a tool comes from and which settings define it, in the words of hooks; None for others."""
+        found = self.catalog.find(tool)
+        scope = self.servers.scope_of(found.source) if found is not None else ""
+        if found is None or not scope:
+            return None
+        return {"name": found.source, "source": "dynamic" if scope == "flag" else scope}
+
     def objection(self, server: str, definition: Definition) -> str | None:
         return self.servers.objection(server, definition)
 

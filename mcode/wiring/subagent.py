@@ -78,7 +78,7 @@ class _Hooks:
     """A sub-agent's end is told to SubagentStop hooks, and its task is no message of the user's."""
 
     hooks: HookRunner
-    call: str
+    """Those of what happens inside the sub-agent: they are told which one it is."""
     kind: str
     transcript: Path
 
@@ -93,8 +93,6 @@ class _Hooks:
         fields = {
             "stop_hook_active": active,
             "last_assistant_message": last_message,
-            "agent_id": self.call,
-            "agent_type": self.kind,
             "agent_transcript_path": str(self.transcript),
         }
         reaction = await self.hooks.other("SubagentStop", fields, self.kind)
@@ -154,14 +152,15 @@ class SubagentMaker:
             lambda: model,
             bench.endpoint.calls_on_end_turn,
         )
+        hooks = parts.hooks.within((self._call.id, self._kind.name))
         loop = TurnLoop(
             self._conversation,
             caller,
             pipeline,
-            _Hooks(parts.hooks, self._call.id, self._kind.name, parts.session.journal.path),
+            _Hooks(hooks, self._kind.name, parts.session.journal.path),
             self._catalog,
             self._events,
-            make_room(bench, caller, parts.hooks, parts.side_files.keep_text, self._shelf),
+            make_room(bench, caller, hooks, parts.side_files.keep_text, self._shelf),
             self._after_calls,
             self._kind.max_turns or bench.options.max_turns,
             parent=self._call.id,
