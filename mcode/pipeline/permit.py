@@ -69,14 +69,17 @@ class Permission:
     apply_updates: Callable[[list[JsonObject]], Awaitable[None]]
     """Applies the `updatedPermissions` of a PermissionRequest hook."""
 
+    def is_hopeless(self, admitted: Admitted, before: BeforeCall) -> bool:
+        """True where the call will be denied whatever else is amiss with it: then the denial is what is told."""
+        verdict = self._verdict(admitted, before)
+        nobody_answers = not self.desk.attached and not self.hooks.knows("PermissionRequest")
+        return verdict.behavior is Behavior.DENY or (verdict.behavior is Behavior.ASK and nobody_answers)
+
     async def decide(self, admitted: Admitted, preview: Preview, before: BeforeCall) -> Decided:
         """Take a call to its decision, which is in the verdict log when this returns."""
         call = admitted.call
         began = time.monotonic()
-        hook = Behavior(before.behavior) if before.behavior else None
-        verdict = self.policy.decide(
-            call, admitted.tool, admitted.access, hook=hook, hook_reason=before.reason
-        )
+        verdict = self._verdict(admitted, before)
         if verdict.behavior is Behavior.ASK:
             decided = await self._ask(admitted, preview, verdict)
         elif verdict.behavior is Behavior.DENY:
@@ -91,6 +94,12 @@ class Permission:
             (decided.run or decided.admitted).call, final, decided.by, time.monotonic() - began
         )
         return decided
+
+    def _verdict(self, admitted: Admitted, before: BeforeCall) -> Verdict:
+        hook = Behavior(before.behavior) if before.behavior else None
+        return self.policy.decide(
+            admitted.call, admitted.tool, admitted.access, hook=hook, hook_reason=before.reason
+        )
 
     async def _ask(self, admitted: Admitted, preview: Preview, verdict: Verdict) -> Decided:
         """A PermissionRequest hook may answer, else the user does."""

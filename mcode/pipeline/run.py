@@ -122,7 +122,7 @@ class Pipeline:
         preview = await admitted.tool.preview(admitted.call.arguments, self.workspace)
         self.recorder.show(admitted.call, preview, admitted.tool.source)
         objection = await admitted.tool.objection(admitted.call.arguments, self.workspace)
-        if objection is not None:
+        if objection is not None and not self.permission.is_hopeless(admitted, before):
             return outcomes.refused(Refused(admitted.call, FailureKind.TOOL_ERROR, objection))
         decided = await self._decide(admitted, preview, before, journey)
         if decided.denial is not None:
