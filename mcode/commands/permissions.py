@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from mcode import jsontext
 from mcode.call import Call, Origin
 from mcode.commands.registry import Arguments, Command, CommandResult
+from mcode.commands.rule_removal import USAGE as REMOVE_USAGE
+from mcode.commands.rule_removal import remove
 from mcode.commands.tables import plural, table
 from mcode.errors import UsageError
 from mcode.permissions.check import as_object
+from mcode.permissions.modes import Mode
 
 if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
@@ -19,6 +22,20 @@ if TYPE_CHECKING:
     from mcode.tool import Tool
 
 _USAGE = "/permissions explain Tool(text), or /permissions explain Tool {json arguments}"
+
+_WITHOUT_RULES = {
+    Mode.DEFAULT: "What only reads in the workspace runs; everything else is asked about.",
+    Mode.ACCEPT_EDITS: "What reads or edits files of the workspace runs; everything else is asked about.",
+    Mode.PLAN: "What only reads in the workspace runs; everything else is denied until you approve a plan.",
+    Mode.DONT_ASK: "What only reads in the workspace runs; everything else is denied.",
+    Mode.BYPASS: "Everything runs but what is asked about in every mode: critical and protected paths.",
+}
+"""What happens to a call that no rule is about."""
+
+_WHERE_RULES_COME_FROM = (
+    "A rule is made by the answer “always” to a question, or written under permissions.allow, ask or deny "
+    "in ~/.mcode/settings.json or .mcode/settings.json."
+)
 
 _PRINCIPAL = {
     "Bash": "command",
@@ -38,8 +55,12 @@ async def _permissions(context: CommandContext, arguments: Arguments) -> Command
     verb, _, rest = arguments.rest.partition(" ")
     if verb == "explain":
         return _explain(context, rest.strip())
+    if verb == "remove":
+        return await remove(context, rest.strip())
     if verb:
-        raise UsageError(f"/permissions has no `{verb}`; nothing was done. Usage: /permissions, or {_USAGE}")
+        raise UsageError(
+            f"/permissions has no `{verb}`; nothing was done. Usage: /permissions, {REMOVE_USAGE}, or {_USAGE}"
+        )
     return _listing(context)
 
 
@@ -47,16 +68,20 @@ def _listing(context: CommandContext) -> CommandResult:
     policy = context.agent.policy
     rows = [(str(rule.behavior), rule.text, rule.place) for rule in policy.rules]
     lines = [f"Permission mode: {context.agent.mode}"]
+    without_rules = (
+        "" if rows else f"No rules are in force. {_WITHOUT_RULES[policy.mode]}\n{_WHERE_RULES_COME_FROM}"
+    )
     if rows:
         lines += [f"{plural(len(rows), 'rule')}, the strongest first", table(rows)]
     else:
-        lines.append("No rules: what only reads in the workspace runs, the rest asks.")
+        lines.append(without_rules)
     problems = [problem.message for problem in policy.problems]
     if problems:
         lines += ["Problems with the rules", *(f"  {text}" for text in problems)]
     lines.append(f"What decides about one call: {_USAGE}")
     data = {
         "mode": context.agent.mode,
+        "without_rules": without_rules,
         "rules": [_as_object(rule) for rule in policy.rules],
         "grants": [rule.text for rule in policy.grants],
         "problems": problems,
@@ -132,7 +157,10 @@ PERMISSIONS = Command(
     "permissions",
     "the rules in order of precedence; what decides about a call",
     _permissions,
-    "[explain CALL]",
-    complete=lambda context: ("explain",),
-    detail=f"{_USAGE}\nexample: /permissions explain Bash(git push origin main)",
+    "[explain CALL | remove RULE]",
+    complete=lambda context: ("explain", "remove"),
+    detail=(
+        f"{_USAGE}\n{REMOVE_USAGE}: takes a rule of this session or of your own files out of force\n"
+        "example: /permissions explain Bash(git push origin main)"
+    ),
 )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _EVERYTHING = ("*", ".*", "**", "?*", "*.*")
 _VARIABLE = r"(?:\$[\w@*#?$!-]+|\$\{[^}]*\}|\$\([^()]*\)|`[^`]*`)"
 _VARIABLE_WORD = re.compile(rf"(?P<before>[^$`]*){_VARIABLE}+(?P<after>[^$`]*)")
+_LITERAL = re.compile(r"(?:~(?=/|$)|/)?[\w./@%+,=:-]*")
 _DIRECTLY_UNDER = re.compile(r"/+|/*[^/]*[*?\[][^/]*/*")
 
 
@@ -40,6 +41,10 @@ class CriticalPaths:
         if word == "":
             return recursive
         return any(self._is_critical_word(option, recursive) for option in _without_braces(word))
+
+    def names(self, word: str) -> bool:
+        """True where the word is a critical path as it stands, with nothing in it that the shell expands."""
+        return word != "" and _LITERAL.fullmatch(word) is not None and self._directories is not None
 
     def _is_critical_word(self, word: str, recursive: bool) -> bool:
         path = plain_path(word, self._workspace)

@@ -69,7 +69,7 @@ def never_unasked(subject: Subject, must_ask: str) -> Verdict | None:
     if subject.command is not None:
         critical = removal_of_critical_path(subject.reach, subject.paths.workspace)
         if critical is not None:
-            return _ask(f"it may remove {critical}, which is a critical path or may turn out to be one")
+            return _ask(f"{critical}; that is asked about in every mode, and no rule lifts it")
         protected = write_to_protected_path(subject.reach, subject.paths)
         if protected is not None:
             return _ask(f"it may write a protected path: {protected}")

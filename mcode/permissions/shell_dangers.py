@@ -45,7 +45,7 @@ _NOT_A_FILE = re.compile(r"-\w*m|--message|--exclude(?:-\w+)?|--ignore(?:-\w+)?"
 
 
 def removal_of_critical_path(reach: Reach, workspace: Workspace) -> str | None:
-    """Name the critical path that the line may remove; None where there is none.
+    """Say what critical path the line removes, or may remove; None where there is none.
 
     Critical: `/` and what lies directly in it, the home directory, the working directories and their parents,
     everything in any of these, everything directly under a shell variable.
@@ -54,11 +54,13 @@ def removal_of_critical_path(reach: Reach, workspace: Workspace) -> str | None:
     if not removals:
         return None
     if len(removals) > WORD_LIMIT:
-        return f"one of more than {WORD_LIMIT} paths"
+        return f"it removes more than {WORD_LIMIT} paths, and one of them may be critical"
     critical = CriticalPaths(reach, workspace)
     for word, recursive in removals:
         if critical.includes(word, recursive=recursive):
-            return word or "whatever xargs is given"
+            if critical.names(word):
+                return f"it removes {word}, a critical path"
+            return f"it removes {word or 'whatever xargs is given'}, which may turn out to be a critical path"
     return None
 
 

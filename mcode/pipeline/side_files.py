@@ -22,11 +22,17 @@ class SideFiles:
     """Files in the session's own directory, readable by the user alone."""
 
     def __init__(
-        self, session: OpenSession, *, undo_required: bool = True, mask: Callable[[str], str] = str
+        self,
+        session: OpenSession,
+        *,
+        without_undo: Callable[[str], None] | None = None,
+        mask: Callable[[str], str] = str,
     ) -> None:
-        """`undo_required`: a change whose old bytes cannot be kept is refused. `mask` replaces mcode's own keys."""
+        """`without_undo`: a change whose old bytes cannot be kept is made all the same, and this is told of it; None:
+        such a change is refused. `mask` replaces mcode's own keys.
+        """
         self._session = session
-        self._undo_required = undo_required
+        self._without_undo = without_undo
         self._mask = mask
         self.images = ImageStore(session.directory / DIRECTORY)
         """The session's images; a copy of the session takes them along, as it does its other values."""
@@ -50,12 +56,16 @@ class SideFiles:
         return path
 
     async def keep_bytes(self, call: Call, path: Path, old: bytes | None, mode: int | None) -> None:
-        """Store what a file held before `call` changes it; raises StorageError where undo is required."""
+        """Store what a file held before `call` changes it; raises StorageError unless it may go on without."""
         try:
             await self._session.undo.keep(path, old, mode, call.id)
-        except StorageError:
-            if self._undo_required:
+        except StorageError as error:
+            if self._without_undo is None:
                 raise
+            why = str(error).partition(". ")[0]
+            self._without_undo(
+                f"{path}: a rewind will not bring back what it held (mcode.undoRequired is false). {why}."
+            )
 
     async def note_left(self, call: Call, path: Path, new: bytes) -> None:
         """Store what `call` left in a file. Without it, undoing takes the file for changed by somebody else."""

@@ -34,7 +34,6 @@ from mcode.pipeline.hooks import HookRunner
 from mcode.pipeline.permit import Permission
 from mcode.pipeline.record import Recorder
 from mcode.pipeline.run import Pipeline
-from mcode.pipeline.side_files import SideFiles
 from mcode.pipeline.validate import SchemaValidator
 from mcode.process import child_environment, end_all_children
 from mcode.tool import Workspace
@@ -50,7 +49,7 @@ from mcode.wiring.keep_rules import RuleKeeper
 from mcode.wiring.model import choose_model
 from mcode.wiring.policy import session_policy
 from mcode.wiring.programs import SessionPrograms
-from mcode.wiring.rewinding import make_rewinding
+from mcode.wiring.rewinding import make_rewinding, make_side_files
 from mcode.wiring.room import make_room
 from mcode.wiring.sandbox import session_sandbox
 from mcode.wiring.servers import SessionServers
@@ -90,9 +89,7 @@ class Assembly:
             (*bench.settings.additional_directories, *map(Path, bench.options.add_dirs)),
             home=bench.places.home,
         )
-        self._side_files = SideFiles(
-            session, undo_required=bench.settings.own.undo_required, mask=bench.masker.mask
-        )
+        self._side_files = make_side_files(bench, session, self._events)
         self._jobs = SessionJobs(
             self._conversation,
             session,

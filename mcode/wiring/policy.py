@@ -9,7 +9,7 @@ from mcode.config.settings import RuleText, Source
 from mcode.errors import UsageError
 from mcode.events import Notice
 from mcode.permissions.decide import Policy
-from mcode.permissions.modes import bypass_refusal, in_sandbox, parse_mode, resumed_mode
+from mcode.permissions.modes import Mode, bypass_refusal, in_sandbox, parse_mode, resumed_mode
 from mcode.permissions.rules import split_rule_list
 
 if TYPE_CHECKING:
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from mcode.tool import Workspace
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
+
+
+_BYPASS = (
+    "Mode bypassPermissions: commands and edits run without a question, on everything that you may change yourself. "
+    "Asked about all the same: what an ask rule names, critical and protected paths. /mode default ends it."
+)
 
 
 def session_policy(
@@ -41,7 +47,8 @@ def session_policy(
         own=(bench.places.state, bench.places.claude),
         readable=(session.directory,),
     )
-    return policy, (Notice(notice),) if notice else ()
+    told = (Notice(notice),) if notice else ()
+    return policy, (*told, Notice(_BYPASS, "warning")) if policy.mode is Mode.BYPASS else told
 
 
 def _rules_of(options: Options, start: Path) -> tuple[RuleText, ...]:

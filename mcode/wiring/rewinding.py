@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.rewinding import Rewinding
 from mcode.builtins.put_back import UserFiles
+from mcode.events import Notice
+from mcode.pipeline.side_files import SideFiles
 from mcode.session.rewind import Rewinder
 
 if TYPE_CHECKING:
@@ -13,7 +15,19 @@ if TYPE_CHECKING:
 
     from mcode.agent.conversation import Conversation
     from mcode.builtins.file_state import FileState
+    from mcode.events import EventBus
     from mcode.session.store import OpenSession
+    from mcode.wiring.workbench import Workbench
+
+
+def make_side_files(bench: Workbench, session: OpenSession, events: EventBus) -> SideFiles:
+    """Where the setting lets changes be made without undo, the user hears of each that cannot be undone."""
+
+    def tell(text: str) -> None:
+        events.emit(Notice(text, "warning"))
+
+    required = bench.settings.own.undo_required
+    return SideFiles(session, without_undo=None if required else tell, mask=bench.masker.mask)
 
 
 def make_rewinding(

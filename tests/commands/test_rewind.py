@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Redraw
-from mcode.events import TurnStarted
+from mcode.events import Notice, TurnStarted
 from tests.commands.typing import typed
 from tests.stage import stage, turns, use
 
@@ -123,3 +124,16 @@ async def test_u_03_what_shell_commands_changed_is_said_and_left_as_it_is(tmp_pa
         assert not (session.project / "a.txt").exists()
         assert (session.project / "kept.txt").read_text() == "by the shell\n"
         assert "1 shell command ran since then; what they changed is not undone" in result.text
+
+
+async def test_u_04_where_undo_is_not_required_each_change_without_a_way_back_is_said(tmp_path: Path) -> None:
+    settings = {**ALLOWED, "mcode": {"undoRequired": False}}
+    script = turns(use("Write", "w1", file_path="a.txt", content="one\n"), "Written.")
+    async with stage(tmp_path, script, settings=settings) as session:
+        undo = session.agent.session.directory / "undo"
+        shutil.rmtree(undo, ignore_errors=True)
+        undo.write_text("this is no directory")
+        await session.say("write it")
+        assert (session.project / "a.txt").read_text() == "one\n"
+        (told,) = [notice.text for notice in session.of(Notice) if "a.txt" in notice.text]
+        assert "a rewind will not bring back what it held (mcode.undoRequired is false)" in told

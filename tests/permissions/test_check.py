@@ -7,6 +7,11 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from mcode.permissions.check import as_text, shell_call
+from mcode.permissions.modes import Mode
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -49,6 +54,24 @@ def test_a_line_is_judged_part_by_part_and_nothing_runs(house: House) -> None:
     ran = check(house.root, "--mode", "plan", "--", "touch", "a b")
     assert ran.stdout.startswith("is denied: touch 'a b'")
     assert "present your plan" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("rm -rf /", "it removes /, a critical path"),
+        ("rm -r ~", "it removes ~, a critical path"),
+        ("rmdir ..", "it removes .., a critical path"),
+        ('rm -rf "$X"/*', "it removes $X/*, which may turn out to be a critical path"),
+        ("ls | xargs rm -r", "it removes whatever xargs is given, which may turn out to be a critical path"),
+    ],
+)
+def test_the_reason_says_plainly_what_would_be_removed(house: House, line: str, why: str) -> None:
+    verdict = house.policy("allow Bash(rm *)", mode=Mode.ACCEPT_EDITS).decide(*shell_call(line))
+    assert as_text(line, verdict).split("\n")[:2] == [
+        f"asks first: {line}",
+        f"  why: {why}; that is asked about in every mode, and no rule lifts it",
+    ]
 
 
 def test_wrong_use_is_said_in_one_line(house: House) -> None:

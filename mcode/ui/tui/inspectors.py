@@ -13,6 +13,8 @@ from mcode.ui.tui.table_inspector import RowKey, TableInspector, TableSpec, rows
 from mcode.ui.tui.table_view import Column
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mcode.commands.registry import CommandResult
     from mcode.jsontext import JsonObject
     from mcode.ui.tui.app import McodeApp
@@ -29,9 +31,8 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
         case "tools" if rows and "state" in rows[0]:
             return TableInspector(front, TOOLS, rows, _totals(result.text))
         case "permissions" if "rules" in data:
-            return TableInspector(
-                front, PERMISSIONS, rows_of(data["rules"]), f"Permission mode: {data['mode']}"
-            )
+            about = "\n".join((f"Permission mode: {data['mode']}", *_said_of_rules(data)))
+            return TableInspector(front, PERMISSIONS, rows_of(data, PERMISSIONS.member), about)
         case "mcp" if rows and "state" in rows[0]:
             return TableInspector(front, MCP, rows)
         case "programs" if data.get("programs"):
@@ -51,6 +52,13 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
             return TableInspector(front, HELP, rows)
         case _:
             return None
+
+
+def _said_of_rules(data: JsonObject) -> Iterator[str]:
+    """What holds where there are no rules, and what is wrong with those that there are."""
+    if data.get("without_rules"):
+        yield str(data["without_rules"])
+    yield from map(str, data.get("problems") or ())
 
 
 def _last_line(text: str) -> str:
