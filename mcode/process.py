@@ -43,6 +43,12 @@ __all__ = [
     "without_model_keys",
 ]
 
+AT_ONCE = 0.005
+"""Seconds in which the end of the output is seen where nobody but the program itself held it."""
+
+LEAVING = 0.1
+"""Seconds that a process which has just let the output go may take to end, before it counts as left behind."""
+
 AFTER_END = 0.25
 """Seconds that output is waited for after the process has ended."""
 
@@ -247,9 +253,12 @@ class _Run:
 
     async def read_rest(self) -> None:
         """Read until nobody can write any more, but not longer than a moment after the process's end."""
+        ended = time.monotonic()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(AFTER_END):
                 await self._all_read.wait()
+        if self._all_read.is_set() and time.monotonic() - ended > AT_ONCE:
+            await self._family.see_off(LEAVING)  # whoever held the output is about to end
 
     async def end(self) -> asyncio.CancelledError | None:
         """End the process and all that came from it; a cancellation meanwhile hurries it, and is returned."""

@@ -98,6 +98,14 @@ class Family:
         _reap_orphans(entries)
         return [entry for entry in self._select(entries) if not entry.ended]
 
+    async def see_off(self, seconds: float) -> None:
+        """Wait until no member lives, so long at most. macOS would need a run of ps for each look."""
+        deadline = time.monotonic() + seconds
+        while sys.platform == "linux" and time.monotonic() < deadline:
+            if not self.members():
+                return
+            await asyncio.sleep(0.005)
+
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the group and to every member outside it."""
         if self._leader is not None:

@@ -262,8 +262,10 @@ async def test_b_03_output_that_comes_a_moment_later_is_still_read(
 ) -> None:
     assert process.AFTER_END == 0.25
     monkeypatch.setattr(process, "AFTER_END", 5.0)  # only the end of the pipe is to end the waiting here
+    monkeypatch.setattr(process, "LEAVING", 5.0)
     result = await shell("(sleep 0.1; echo late) & echo hi", here)
-    assert result.stdout.text == "hi\nlate\n"  # whether the writer has gone quite yet is a race of its own
+    assert result.stdout.text == "hi\nlate\n"
+    assert result.left_running == 0
 
 
 @LINUX
