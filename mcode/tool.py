@@ -86,6 +86,8 @@ class ToolResult:
     """What the model is to see beside the text. A program never gets them."""
     stop_turn: str | None = None
     """Why the turn must end with this call: a hook inside of it said so."""
+    goes_on: bool = False
+    """True where the body works on behind the turn: what comes of it is recorded, and told, when it ends."""
 
 
 @dataclass(slots=True)

@@ -78,6 +78,12 @@ class Finding:
         top = self.hits[0][0].score
         return [tool for hit, tool in self.hits if math.isinf(hit.score) or hit.score >= SHARE * top]
 
+    def worth_naming(self) -> tuple[tuple[Hit, Tool], ...]:
+        """The hits that are shown to anybody: those near the best one, the nearest few where nothing fits."""
+        hits = self.hits[: NEAREST if self.missed else len(self.hits)]
+        least = max((hit.score for hit, _ in hits if not hit.exact), default=0.0) * WORTH_NAMING
+        return tuple((hit, tool) for hit, tool in hits if hit.exact or hit.score >= least)
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -209,13 +215,9 @@ class _Writer:
         """The hits behind those that are shown, a line each."""
         names = dict.fromkeys(self.others)
         for finding in findings:
-            hits = finding.hits[: NEAREST if finding.missed else len(finding.hits)]
-            if any(hit.exact for hit, _ in hits):
-                continue
-            least = WORTH_NAMING * hits[0][0].score if hits else 0.0
-            names |= dict.fromkeys(
-                tool.name for hit, tool in hits if hit.score >= least and self._is_deferred(tool)
-            )
+            hits = finding.worth_naming()
+            if not any(hit.exact for hit, _ in hits):
+                names |= dict.fromkeys(tool.name for _, tool in hits if self._is_deferred(tool))
         self.others = [name for name in names if name not in self._named][:RANKS]
         lines = [self._one_liner(name) for name in self.others]
         heading = (

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from typing import TYPE_CHECKING
 
 from mcode.catalog.placement import PINS
+from mcode.commands.program_tables import in_and_out
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import percent, plural, table, tokens
 from mcode.commands.tool_rows import cost_of_all, start_summary, tool_rows
 from mcode.config.write import set_value
 from mcode.errors import UsageError
+from mcode.run_code.audit_read import read_audits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,10 +46,10 @@ async def _tools(context: CommandContext, arguments: Arguments) -> CommandResult
     action = actions.get(words[0]) if len(words) > 1 else None
     if action is not None:
         return await action(context, words[1:])
-    return _list(context, words)
+    return await _list(context, words)
 
 
-def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
+async def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
     wanted = tuple(word.lower() for word in words)
     every = tool_rows(context)
     rows = [row for row in every if all(word in _searched(context, row) for word in wanted)]
@@ -61,7 +64,10 @@ def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
         shown_ids = set(map(id, shown))
         left = [row for row in rows if id(row) not in shown_ids]
         lines.append(f"  ... {len(left):,} more deferred ({tokens(sum(row.tokens for row in left))})")
-    return CommandResult("\n".join((*lines, *_totals(context, every))), data)
+    programs = await asyncio.to_thread(read_audits, context.agent.session.directory)
+    lines += _totals(context, every)
+    lines += [f"  {in_and_out(programs)}"] if programs else []
+    return CommandResult("\n".join(lines), data)
 
 
 def _totals(context: CommandContext, rows: Sequence[ToolRow]) -> list[str]:
@@ -71,6 +77,10 @@ def _totals(context: CommandContext, rows: Sequence[ToolRow]) -> list[str]:
     counted = f"{plural(len(resident), 'tool')} in every request: {tokens(now)} tokens"
     otherwise = f"with nothing deferred: {tokens(whole)}, {percent(whole, window)} of the window"
     lines = [f"  {counted} (estimate; /context has the figures of the last request)   {otherwise}"]
+    if any(row.state == "RESIDENT only" for row in rows):
+        lines.append(
+            "  RESIDENT only: the model alone may call it, programs may not   (n): tokens once it is loaded"
+        )
     foreign = next((row.reason for row in rows if row.state == "DEFERRED" and row.source != "core"), "")
     if foreign:
         lines.append(f"  {foreign}")
@@ -104,6 +114,7 @@ async def _search(context: CommandContext, words: Sequence[str]) -> CommandResul
     query = " ".join(words)
     found = await shelf.find(query)
     best = {tool.name for tool in found.best()[:5]}
+    shown = found.worth_naming()
     data = {
         "query": query,
         "no_match": found.missed,
@@ -116,25 +127,29 @@ async def _search(context: CommandContext, words: Sequence[str]) -> CommandResul
                 "would_load": tool.name in best and shelf.is_unloaded(tool),
                 "tokens": shelf.definitions.tokens(tool),
             }
-            for hit, tool in found.hits
+            for hit, tool in shown
         ],
     }
     if found.fault:
         return CommandResult(f"`{query}` could not be searched: {found.fault}.", data, failed=True)
-    head = (
-        f"{'Nothing fits' if found.missed else 'Found'} among {found.searched:,} tools; nothing was loaded."
+    outcome = (
+        "Nothing fits; the nearest" if found.missed and shown else "Nothing fits" if found.missed else "Found"
     )
+    head = f"{outcome} among {found.searched:,} tools; nothing was loaded."
     rows = [
         (
             str(rank),
             tool.name,
             "named" if hit.exact else f"{hit.score:.2f}",
             tokens(shelf.definitions.tokens(tool)),
-            "would be loaded" if tool.name in best and shelf.is_unloaded(tool) else "",
+            "would load it" if tool.name in best and shelf.is_unloaded(tool) else "would name it",
         )
-        for rank, (hit, tool) in enumerate(found.hits, 1)
+        for rank, (hit, tool) in enumerate(shown, 1)
     ]
-    return CommandResult("\n".join(filter(None, (head, table(rows, right=frozenset({0, 2, 3}))))), data)
+    heads = [("", "tool", "score", "tokens", "a search by the model")] if rows else []
+    return CommandResult(
+        "\n".join(filter(None, (head, table([*heads, *rows], right=frozenset({0, 2, 3}))))), data
+    )
 
 
 async def _why(context: CommandContext, words: Sequence[str]) -> CommandResult:

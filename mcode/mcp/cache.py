@@ -29,6 +29,11 @@ KEPT_DAYS = 90
 """Days after which the file of a server that was not seen since is removed."""
 
 
+def cache_directory(state: Path) -> Path:
+    """Where the files are, beneath mcode's directory."""
+    return state / "cache" / "mcp"
+
+
 @dataclass(frozen=True, slots=True)
 class CatalogueCache:
     """The files in one directory."""
@@ -89,7 +94,7 @@ class CatalogueCache:
     def prune(self) -> None:
         """Remove what was not written for KEPT_DAYS."""
         with contextlib.suppress(OSError):
-            for path in self.directory.glob("*.jsonl"):
+            for path in self.directory.glob("*.json*"):
                 if time.time() - path.stat().st_mtime > KEPT_DAYS * 86_400:
                     path.unlink()
 

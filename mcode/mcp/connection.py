@@ -229,7 +229,11 @@ class Connection:
             self.error = ""
             self._become("connected")
             self._settled.set()
-            await self._serve(client, screen)
+            began = time.monotonic()
+            try:
+                await self._serve(client, screen)
+            finally:
+                self.restarts.lasted(time.monotonic() - began)
             self._client = None
 
     async def _take_tools(self, client: Any, screen: Screen) -> None:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from mcode.catalog.servers import ServerStatus
 from mcode.mcp.connection import Connection
 from mcode.mcp.definitions import Catalogue, cut_bytes, read_definitions
+from mcode.mcp.last_try import keep_try
 from mcode.mcp.limits import limits_of
 from mcode.mcp.pins import Pins
+from mcode.mcp.restarts import Restarts
 from mcode.mcp.server_facts import scrubber
 from mcode.mcp.server_log import ServerLog
 from mcode.process_environment import MODEL_KEYS, child_environment
@@ -32,6 +34,9 @@ INSTRUCTIONS_LIMIT = 2048
 
 LINE_LIMIT = 160
 """Characters of a server's line."""
+
+TRIED: frozenset[ServerState] = frozenset({"connected", "failed", "needs sign-in"})
+"""States at the end of an attempt to connect."""
 
 STALE = 24 * 3600.0
 """Seconds after which what a server offered the last time is looked at anew without waiting for a call."""
@@ -90,11 +95,12 @@ class Server:
             entry.name,
             self._dial,
             limits_of(entry, around.environment),
-            on_state=self.on_state,
+            on_state=self._state_changed,
             on_offer=self._take,
             roots=self._roots if entry.own.get("roots") is True else None,
             describe_fault=self._fault,
             on_log=self.log.note,
+            restarts=Restarts.of(entry.kind),
         )
 
     @property
@@ -141,6 +147,12 @@ class Server:
             error=clean(self._mask(error), Kind.LINE)[:500],
             always_load=self.entry.always_load,
         )
+
+    def _state_changed(self) -> None:
+        self.on_state()
+        status = self.status()
+        if status.state in TRIED:
+            keep_try(self.cache.directory, self.entry.hash, status)
 
     def _state(self) -> tuple[ServerState, str]:
         entry, live = self.entry, self.connection

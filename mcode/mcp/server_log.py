@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,11 @@ SIZE_LIMIT = 1024 * 1024
 RATE = 256 * 1024
 """Bytes that are kept of what a server writes in one second."""
 
-TAIL = 2000
-"""Bytes that are remembered to say what a server's last words were."""
+TAIL = 8000
+"""Bytes that are remembered to say what a server's last words were: more than most traces of a stack have."""
+
+_STEP = re.compile(r"\s|Traceback \(most recent call last\)|During handling of|The above exception|[^\w]*$")
+"""Lines of a stack's trace that are none of its message: they are set in, or say that there is one."""
 
 
 class ServerLog:
@@ -69,9 +73,10 @@ class ServerLog:
         self._write(f"-- {now} mcode: {text}\n".encode(errors="replace"))
 
     def last_words(self) -> str:
-        """The last lines that were written, masked; empty where there are none."""
-        text = self._tail.decode(errors="replace").strip()
-        return self._mask("\n".join(text.splitlines()[-3:]))
+        """The last lines that were written, masked; of a stack's trace only what it is about. Empty for none."""
+        lines = self._tail.decode(errors="replace").rstrip().splitlines()
+        words = [line for line in lines if not _STEP.match(line)] or lines
+        return self._mask(" / ".join(line.strip() for line in words[-3:]))
 
     def close(self) -> None:
         """Write the unfinished line and close the file."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mcode.call import FailureKind
 from mcode.mcp.adapt import ForeignTool
-from mcode.mcp.cache import CatalogueCache
+from mcode.mcp.cache import CatalogueCache, cache_directory
 from mcode.mcp.connection import UnavailableError
 from mcode.mcp.elicitation import Asker
 from mcode.mcp.extras import Extras
@@ -46,7 +46,7 @@ class Servers:
 
     def __init__(self, entries: Sequence[ServerEntry], around: Surroundings) -> None:
         self._around = around
-        self._cache = CatalogueCache(around.state / "cache" / "mcp")
+        self._cache = CatalogueCache(cache_directory(around.state))
         self._servers: dict[str, Server] = {}
         self.extras = Extras(self._servers)
         """Their resources and prompts."""
@@ -136,7 +136,7 @@ class Servers:
             status = server.status()
             return f"{name} is not started: {status.state}{f', {status.error}' if status.error else ''}."
         await server.connection.stop()
-        server.connection.restarts = Restarts()
+        server.connection.restarts = Restarts.of(server.entry.kind)
         server.connection.start()
         await server.connection.settled()
         status = server.status()

@@ -62,9 +62,7 @@ class Recorder:
         if not started:
             body = _call_body(outcome.call) | self._title_of(outcome.call)
         self._titles.pop(outcome.call.id, None)
-        body |= {"status": str(outcome.status), "text": outcome.text, "summary": outcome.summary}
-        if outcome.failure is not None:
-            body["failure"] = str(outcome.failure)
+        body |= _ended_body(outcome)
         if outcome.diff is not None:
             body["diff"] = outcome.diff
         if outcome.images:
@@ -72,9 +70,14 @@ class Recorder:
         if outcome.call.parent is not None:
             body["parent"] = outcome.call.parent
         body["decision"] = outcome.decision
-        body["duration_ms"] = round(outcome.duration * 1000)
         self._log.append("call_finished", body)
         self._events.emit(ToolFinished(outcome))
+        return outcome
+
+    def finish_later(self, outcome: Outcome) -> Outcome:
+        """Record what came of a call that had gone on behind its turn; its own record says that it did."""
+        body = {"id": outcome.call.id, "tool": outcome.call.tool, "turn": outcome.call.turn}
+        self._log.append("call_ended_later", body | _ended_body(outcome))
         return outcome
 
     async def settle(self) -> None:
@@ -86,6 +89,13 @@ class Recorder:
     def _title_of(self, call: Call) -> JsonObject:
         title = self._titles.get(call.id)
         return {"title": title} if title else {}
+
+
+def _ended_body(outcome: Outcome) -> JsonObject:
+    body: JsonObject = {"status": str(outcome.status), "text": outcome.text, "summary": outcome.summary}
+    if outcome.failure is not None:
+        body["failure"] = str(outcome.failure)
+    return body | {"duration_ms": round(outcome.duration * 1000)}
 
 
 def _call_body(call: Call) -> JsonObject:

@@ -13,11 +13,11 @@ from mcode.errors import McodeError
 from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
 from mcode.pipeline.fit import fit, with_notes
-from mcode.pipeline.hooks import UNCHANGED
+from mcode.pipeline.hooks import NOTHING_TO_ADD, UNCHANGED
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from mcode.call import Call
@@ -47,6 +47,8 @@ class _Journey:
     """As `Outcome.judged`."""
     result: tuple[ToolResult, float] | None = None
     """What the body returned, and the seconds it took."""
+    writes: Sequence[Path] = ()
+    """Files that it may have changed."""
     hooks: list[str] = field(default_factory=list[str])
     """What hooks have said, as `Outcome.hooks` has it."""
 
@@ -183,16 +185,31 @@ class Pipeline:
             self.approved.discard(admitted.call.id)
         journey.result = (result, seconds)
         meant = (f"Read as it was meant: {each}." for each in admitted.restorations)
-        return await self._conclude(admitted, (result, seconds), (*notes, *meant), journey)
+        journey.writes = admitted.access.writes
+        return await self._conclude(admitted.call, (result, seconds), (*notes, *meant), journey)
+
+    async def conclude_later(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
+        """Steps 6 to 8 for a body that has worked on behind its turn (`ToolResult.goes_on`) and has ended now.
+
+        Raises CancelledError, with the result recorded as it came, and StorageError.
+        """
+        journey = _Journey(call, started=True, result=(result, seconds))
+        try:
+            outcome = await self._conclude(call, (result, seconds), (), journey)
+        except asyncio.CancelledError:
+            self.recorder.finish_later(self._outcome(call, result, seconds))
+            raise
+        return self.recorder.finish_later(replace(outcome, hooks=tuple(journey.hooks)))
 
     async def _conclude(
-        self, admitted: Admitted, ended: tuple[ToolResult, float], notes: tuple[str, ...], journey: _Journey
+        self, call: Call, ended: tuple[ToolResult, float], notes: tuple[str, ...], journey: _Journey
     ) -> Outcome:
         """Steps 6 and 7: the hooks after the call, then the result cut to size."""
-        call = admitted.call
         result, seconds = ended
         text, data, replaced = result.text, result.data, False
-        if result.failure is None:
+        if result.goes_on:
+            after = NOTHING_TO_ADD  # they hear of it when it has ended
+        elif result.failure is None:
             after = await self.hooks.after_call(call, text if data is None else data, seconds)
             if after.replaced is not UNCHANGED:
                 data, replaced = after.replaced, True
@@ -200,26 +217,23 @@ class Pipeline:
         else:
             after = await self.hooks.after_failure(call, text, interrupted=False, duration=seconds)
         journey.hooks += after.said
-        drift = [await self.refresh(path) for path in admitted.access.writes]
+        drift = [await self.refresh(path) for path in journey.writes]
         every_note = (*notes, *after.notes, *after.feedback, *filter(None, drift))
         images = () if replaced or call.origin is Origin.PROGRAM else result.images
         whole = replace(result, text=text, data=data, notes=(*result.notes, *every_note), images=images)
-        if len(text) <= admitted.tool.output_limit and not images:
+        if len(text) <= self.gate.output_limit(call.tool) and not images:
             outcome = self._outcome(call, whole, seconds)
         else:
             outcome = await asyncio.to_thread(self._outcome, call, whole, seconds)
         return replace(outcome, rewritten=replaced, stop_turn=_first(result.stop_turn, after.stop))
 
-    def text_for_model(self, tool: str, result: ToolResult) -> str:
-        """A result's text cut to the tool's size, with its notes. Raises StorageError where the rest is lost."""
-        return with_notes(fit(result.text, self.gate.output_limit(tool), self.spill), result.notes)
-
     def _outcome(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
-        """Step 7: what came of a body, cut to size for the model."""
+        """Step 7: what came of a body, cut to size for the model. Raises StorageError where the rest is lost."""
+        text = fit(result.text, self.gate.output_limit(call.tool), self.spill)
         return Outcome(
             call=call,
             status=Status.OK if result.failure is None else Status.FAILED,
-            text=self.text_for_model(call.tool, result),
+            text=with_notes(text, result.notes),
             data=result.data,
             full_text=result.text,
             failure=result.failure,

@@ -32,7 +32,7 @@ The servers of tools (Model Context Protocol) that mcode's files and a project's
   add NAME [-s SCOPE] [-e NAME=VALUE] -- COMMAND ...      a program on this machine
   add NAME [-s SCOPE] -t http|sse [-H 'NAME: VALUE'] URL  a server elsewhere
   add-json NAME JSON [-s SCOPE]                           an entry as it stands in a file
-  list [--json]                                           all servers, and whether they may run
+  list [--json]                                           all servers: whether they may run, and how the last try ended
   get NAME [--json]                                       everything about one
   remove NAME [-s SCOPE]                                  take one out of mcode's file, or of .mcp.json
   test NAME [--json]                                      connect, list its tools, and what they cost
@@ -231,6 +231,10 @@ def _list(desk: ServerDesk, *, as_json: bool) -> int:
         for entry in desk.listed
     ]
     say(table([("NAME", "SCOPE", "TYPE", "STATE", "RUNS OR CONTACTS"), *rows], indent=""))
+    for entry in desk.listed:
+        last = desk.last_try(entry)
+        if last is not None and last.error and not (entry.disabled or entry.needs_approval):
+            remark(f"{entry.name}: {last.error}. `mcode mcp test {entry.name}` tries it again.")
     return 0
 
 
@@ -244,6 +248,7 @@ def _get(desk: ServerDesk, entry: ServerEntry, *, as_json: bool) -> int:
         ("file", str(entry.path or "--mcp-config")),
         ("type", entry.kind),
         ("state", desk.state(entry)),
+        *([("last error", last.error)] if (last := desk.last_try(entry)) and last.error else []),
         *facts_of(entry, desk.masker.mask).items(),
         *(
             [("sign-in", "you are signed in")]

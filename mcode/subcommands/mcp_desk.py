@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from mcode.config.places import find_places
 from mcode.config.trust import TrustStore
 from mcode.errors import UsageError
 from mcode.masking import Masker
+from mcode.mcp.cache import cache_directory
+from mcode.mcp.last_try import last_try
 from mcode.mcp.scopes import gather, trust_item
 from mcode.mcp.server_facts import facts_of
 from mcode.streams import write
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from mcode.config.settings import Settings
     from mcode.jsontext import JsonObject
     from mcode.mcp.entries import ServerEntry
+    from mcode.mcp.last_try import LastTry
     from mcode.mcp.scopes import Gathered
 
 
@@ -75,11 +79,19 @@ class ServerDesk:
             return f"off: {entry.why_disabled}"
         if entry.needs_approval:
             return f"needs approval ({entry.why_unapproved})"
-        return "ready"
+        last = self.last_try(entry)
+        return last.in_words(time.time()) if last else "not tried yet"
+
+    def last_try(self, entry: ServerEntry) -> LastTry | None:
+        """How the last attempt to connect it ended, in a session or by `mcode mcp test`."""
+        return last_try(cache_directory(self.places.state), entry.hash)
 
     def as_json(self, entry: ServerEntry) -> JsonObject:
         """One server for scripts; secrets are masked."""
+        last = self.last_try(entry)
         state = "disabled" if entry.disabled else "needs approval" if entry.needs_approval else "ready"
+        if state == "ready" and last is not None and not last.worked:
+            state = last.state
         return {
             "name": entry.name,
             "scope": entry.scope,
@@ -87,6 +99,7 @@ class ServerDesk:
             "file": str(entry.path) if entry.path else None,
             "state": state,
             "why": entry.why_disabled or entry.why_unapproved,
+            "last": last.as_object() if last else None,
             "hash": entry.hash,
             "entry": self.masker.mask_value(entry.written),
         }

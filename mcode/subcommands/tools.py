@@ -23,9 +23,17 @@ from mcode.wiring.looking import looking
 if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
 
+WORDS = ("list", "show", "search", "why", "test")
+
 
 def main(arguments: list[str]) -> int:
     """Run the subcommand; returns the exit code. Raises UsageError."""
+    if not arguments:
+        _parser().print_help()
+        return 2
+    if arguments[0] not in WORDS and not arguments[0].startswith("-"):
+        named = ", ".join(WORDS)
+        raise UsageError(f"There is no `mcode tools {arguments[0]}`; there are: {named}. Nothing was done.")
     given = _parser().parse_args(arguments)
     result = asyncio.run(_answer(given))
     text = jsontext.dump(result.data) if given.json else result.text
@@ -45,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     shared = _Parser(add_help=False)
     shared.add_argument("--json", action="store_true", help="JSON instead of a table")
     shared.add_argument("--settings", metavar="FILE", help="a settings file, or JSON text, for this run")
-    words = parser.add_subparsers(dest="what", required=True, metavar="list|show|search|why|test")
+    words = parser.add_subparsers(dest="what", required=True, metavar="|".join(WORDS))
     words.add_parser(
         "test", parents=[shared], help="which tools the search cannot find, and hints that mend it"
     )

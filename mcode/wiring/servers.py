@@ -113,7 +113,7 @@ class SessionServers:
         """
         self.long_calls.wake = wake
         if self.pipeline is not None:
-            self.long_calls.text_for_model = self.pipeline.text_for_model
+            self.long_calls.conclude = self.pipeline.conclude_later
         waiting = self.servers.waiting()
         self.servers.start(held_only=True)
         if any(not server.holds_request for server in waiting):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from mcode.commands.tables import tokens
@@ -44,6 +45,7 @@ async def test_states_permissions_and_costs(tmp_path: Path) -> None:
         assert (rows["run_code"]["permission"], rows["call_tool"]["permission"]) == ("allow", "allow")
         assert rows["AskUserQuestion"]["state"] == "RESIDENT only"
         text = (await typed(session, "/tools")).text
+        assert "RESIDENT only: the model alone may call it, programs may not" in text
         assert f"{sum(row['in_request'] for row in rows.values())} tools in every request" in text
         resident = [row["tokens"] for row in rows.values() if row["in_request"]]
         assert f"{len(resident)} tools in every request: {tokens(sum(resident))} tokens" in text
@@ -113,6 +115,10 @@ async def test_search_shows_what_the_model_would_find_and_loads_nothing(tmp_path
         assert found.data["hits"][0]["name"] == "mcp__jira__create_issue"
         assert found.data["hits"][0]["would_load"]
         assert "nothing was loaded" in found.text
+        assert re.match(r" +tool +score +tokens +a search by the model", found.text.splitlines()[1])
+        assert "would load it" in found.text
+        loose = (await typed(session, "/tools search make a ticket for a bug")).data["hits"]
+        assert all(hit["score"] >= 0.15 * loose[0]["score"] for hit in loose), "as the model is shown them"
         assert not session.agent.builder.shelf.seen.loaded
         assert (await typed(session, "/tools search /(((/")).failed
 

@@ -37,6 +37,17 @@ def test_w_04_no_settings_file_moves_the_directories(tmp_path: Path) -> None:
     assert find_places({"HOME": str(tmp_path)}).state == tmp_path / ".mcode"
 
 
+def test_w_04_no_environment_file_of_the_folder_moves_the_directories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (".env", ".envrc", ".env.local"):
+        (tmp_path / name).write_text(f"export MCODE_CONFIG_DIR={tmp_path}\nCLAUDE_CONFIG_DIR={tmp_path}\n")
+    monkeypatch.chdir(tmp_path)
+    assert find_places(HOME) == Places(
+        Path("/home/someone"), Path("/home/someone/.mcode"), Path("/home/someone/.claude")
+    )
+
+
 def test_without_home_the_account_says_where_home_is() -> None:
     assert find_places({}).home.is_absolute()
     assert find_places({"HOME": "relative"}).home.is_absolute()

@@ -406,6 +406,7 @@ def list_resources(identifier: Any, params: dict[str, Any]) -> None:
 
 
 def read_resource(identifier: Any, params: dict[str, Any]) -> None:
+    note(f"asked for {params['uri']}")
     if params["uri"] == "memo://one":
         answer(
             identifier, {"contents": [{"uri": "memo://one", "mimeType": "text/plain", "text": "buy milk"}]}

@@ -153,7 +153,7 @@ async def test_the_time_of_a_call_stands_still_while_the_user_is_asked(tmp_path:
         assert json.loads(opened.result().text)["content"] == {"branch": "main", "count": 2}
 
 
-async def test_with_nobody_to_ask_a_form_is_declined(tmp_path: Path) -> None:
+async def test_m_04_with_nobody_to_ask_an_elicitation_is_declined(tmp_path: Path) -> None:
     _configure(tmp_path, "elicit")
     settings = {"permissions": {"allow": ["mcp__h__form"]}}
     async with stage(tmp_path, turns(use("mcp__h__form"), "done"), settings=settings) as opened:

@@ -7,12 +7,15 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from mcode.call import FailureKind
+from mcode.mcp import restarts as restart_times
 from mcode.mcp.framing import LINE_LIMIT
+from mcode.mcp.restarts import Restarts
 from mcode.mcp.server_log import SIZE_LIMIT, ServerLog
 from tests.mcp.live import hostile, live, until
 
@@ -164,6 +167,22 @@ async def test_m_03_a_program_that_is_not_there_is_not_tried_again(tmp_path: Pat
         assert servers.server().connection.restart_at is None
 
 
+def test_the_last_words_of_a_stack_trace_are_what_it_is_about(tmp_path: Path) -> None:
+    log = ServerLog(tmp_path / "log", str)
+    python = (
+        'Traceback (most recent call last):\n  File "<string>", line 1, in <module>\n    import nothing_here\n'
+        "ModuleNotFoundError: No module named 'nothing_here'\n"
+    )
+    log.feed(python.encode())
+    assert log.last_words() == "ModuleNotFoundError: No module named 'nothing_here'"
+    node = (
+        "node:internal/modules/cjs/loader:1\n  throw err;\n  ^\n\nError: Cannot find module '/x'\n"
+        "    at resolve (node:internal:1:1) {\n  code: 'MODULE_NOT_FOUND'\n}\n\nNode.js v22\n"
+    )
+    log.feed(node.encode())
+    assert log.last_words().endswith("Error: Cannot find module '/x' / Node.js v22")
+
+
 async def test_m_03_exit_in_the_middle_of_calls_ends_them_at_once_and_others_go_on(tmp_path: Path) -> None:
     async with live(tmp_path, hostile("faulty"), hostile(name="good")) as servers:
         await servers.connected()
@@ -194,6 +213,39 @@ async def test_m_03_it_is_started_again_once_and_not_at_once_a_second_time(tmp_p
         assert "Nothing was done" in objection
         assert "connected" in await servers.servers.reconnect("h")
         assert (await servers.call("echo", text="by hand")).text == "by hand"
+
+
+def test_m_03_a_program_is_started_again_three_times_at_most_and_once_a_minute() -> None:
+    restarts, now, delays = Restarts.of("stdio"), 1000.0, list[float | None]()
+    for _ in range(4):
+        delays.append(delay := restarts.delay(now))
+        now += delay or 0.0
+        restarts.count(now)
+    assert delays == [1.0, 60.0, 60.0, None]
+    restarts.lasted(3600)
+    assert restarts.delay(now + 3600) is None, "only a hand brings it back"
+
+
+async def test_m_03_after_three_restarts_it_stays_down_and_its_tools_stay_listed_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restart_times, "FIRST_DELAY", 0.01)
+    async with live(tmp_path, hostile("faulty")) as servers:
+        await servers.connected()
+    async with live(tmp_path, hostile("faulty")) as servers:
+        connection = servers.server().connection
+        connection.restarts.apart = 0.0
+        down = replace(servers.server().entry, args=("-c", "import sys; sys.exit('no disk')"))
+        servers.server().entry = down
+        connection.start()
+        await until(lambda: servers.status().state == "failed" and connection.restart_at is None)
+        assert servers.server().log.path.read_text().count("started as process") == 1 + 4
+        assert len(servers.tools()) == servers.status().tools == 6
+        objection = servers.servers.objection("h", servers.tools()["echo"].definition)
+        assert objection is not None
+        assert "no disk" in objection
+        assert "started again" not in objection
+        assert (await servers.call("echo", text="?")).failure is FailureKind.TOOL_ERROR
 
 
 async def test_m_04_answers_to_nothing_are_dropped_and_counted(tmp_path: Path) -> None:

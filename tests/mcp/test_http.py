@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import importlib
 import json
+import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,6 +141,26 @@ async def test_m_11_a_fault_is_the_answer_to_its_own_call_and_the_connection_goe
             assert said in await fault_of(client)
             assert [tool.name for tool in (await client.list_tools()).tools] == ["echo"]
         assert transport.fault == ""
+
+
+async def test_m_11_who_takes_no_connection_is_given_up_after_ten_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert http_guard.CONNECT_TIME == 10.0
+    monkeypatch.setattr(http_guard, "CONNECT_TIME", 0.2)
+    monkeypatch.setattr(http_guard, "TRIES_AGAIN", 0)
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        waiting = [socket.socket() for _ in range(3)]
+        for each in waiting:  # nobody takes them off the queue, so that the next one hangs
+            each.setblocking(False)
+            each.connect_ex(full.getsockname())
+        transport = transport_to(f"http://127.0.0.1:{full.getsockname()[1]}", tmp_path)
+        with pytest.raises(library.failures()):
+            async with connected(transport):
+                pass
+        for each in waiting:
+            each.close()
+    assert transport.fault == "it could not be reached within 0.2 s"
 
 
 async def test_an_error_in_the_servers_own_words_has_none_of_our_secrets(tmp_path: Path) -> None:

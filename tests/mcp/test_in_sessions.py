@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mcode.events import ApprovalRequested
 from mcode.ui.headless import HeadlessFrontEnd
 from mcode.wiring.servers import HOLD
-from tests.mcp.live import HOSTILE
+from tests.mcp.live import HOSTILE, until
 from tests.stage import stage, turns, use
 
 if TYPE_CHECKING:
@@ -142,6 +142,36 @@ async def test_m_06_dont_ask_again_for_a_whole_server_covers_what_it_has_at_that
     async with stage(tmp_path, turns(use("mcp__h__echo", "c", text="two"), "ok"), settings=kept) as opened:
         await opened.say("go")
         assert "has changed what echo is" in opened.result().text
+
+
+async def test_m_12_a_changed_list_is_found_by_the_search_and_the_frozen_part_of_requests_stays(
+    tmp_path: Path,
+) -> None:
+    state = tmp_path / "state.txt"
+    configure(tmp_path, h={"args": ["changing", str(state)]})
+    script = turns(
+        use("tool_search", "a", queries=["select:newcomer"]),
+        "Nothing.",
+        use("tool_search", "b", queries=["newcomer"]),
+        use("call_tool", "c", name="mcp__h__newcomer", arguments={}),
+        "There.",
+    )
+    async with stage(tmp_path, script, settings={"permissions": {"allow": ["mcp__h__*"]}}) as opened:
+        await opened.bench.pool.settle(20)
+        await opened.say("look")
+        assert not opened.result().data["loaded"]
+        state.write_text("new")
+        server = opened.bench.pool.get("h")
+        assert server is not None
+        server.connection._orders.put_nowait("tools")
+        await until(lambda: opened.agent.catalog.find("mcp__h__newcomer") is not None)
+        opened.answer("once")
+        await opened.say("look again")
+        assert [outcome.text for outcome in opened.outcomes if outcome.call.tool == "mcp__h__newcomer"] == [
+            "new here"
+        ]
+        first, *later = [body["tools"] for body in opened.client.requests]
+        assert all(tools == first for tools in later)
 
 
 async def test_a_failed_server_is_told_before_anybody_is_asked(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import json
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -44,6 +46,68 @@ async def test_a_call_that_lasts_goes_on_in_the_background_and_its_result_comes_
         assert kept.read_text() == lines
         assert "row 19999" in said  # cut like any result: its end is there, too
         await until(lambda: not opened.agent.busy)
+
+
+HEAR = """
+import json, sys
+said = json.load(sys.stdin)
+with open(sys.argv[1], "a") as heard:
+    what = said.get("tool_response", said.get("error"))
+    heard.write(json.dumps([said["hook_event_name"], what, said["duration_ms"]]) + "\\n")
+answer = {"hookSpecificOutput": {"hookEventName": said["hook_event_name"], **json.loads(sys.argv[2])}}
+print(json.dumps({**answer, **({"continue": False, "stopReason": "enough"} if sys.argv[3:] else {})}))
+"""
+
+
+def hearing(heard: Path, *more: str, **answer: str) -> dict[str, Any]:
+    """Hooks that write down what they hear after a call, and answer."""
+    argv = ["-S", "-c", HEAR, str(heard), json.dumps(answer), *more]
+    entry = {"matcher": "mcp__h__.*", "hooks": [{"type": "command", "command": sys.executable, "args": argv}]}
+    return {"hooks": {event: [entry] for event in ("PostToolUse", "PostToolUseFailure")}}
+
+
+async def test_what_comes_late_takes_the_rest_of_the_road(tmp_path: Path) -> None:
+    configure(tmp_path, h={"args": ["none"]})
+    heard = tmp_path / "heard"
+    script = turns(use("mcp__h__slow", seconds=0.4, say="their words"), "Meanwhile.", "Now I have it.")
+    settings = hearing(heard, updatedToolOutput="a hook's words", additionalContext="Look at it twice.")
+    async with stage(tmp_path, script, settings=settings) as opened:
+        await opened.bench.pool.settle(20)
+        opened.answer("once")
+        await opened.say("go")
+        assert not heard.exists(), "a call that goes on has not ended"
+        await until(lambda: len(opened.client.requests) == 3)
+        ((event, response, milliseconds),) = [json.loads(line) for line in heard.read_text().splitlines()]
+        assert (event, response) == ("PostToolUse", "their words")
+        assert milliseconds >= 400
+        said = str(opened.client.requests[2]["messages"][-1]["content"])
+        assert "a hook's words" in said
+        assert "their words" not in said
+        assert "Look at it twice." in said
+        records = {record["type"]: record["body"] for record in opened.journal}
+        late = records["call_ended_later"]
+        assert (late["id"], late["tool"], late["status"]) == ("toolu_mcp__h__slow", "mcp__h__slow", "ok")
+        assert "a hook's words" in late["text"]
+        assert records["call_finished"]["summary"] == "goes on in the background"
+        await until(lambda: not opened.agent.busy)
+
+
+async def test_a_late_failure_is_one_for_hooks_and_the_journal_and_a_hook_may_keep_it_from_the_model(
+    tmp_path: Path,
+) -> None:
+    configure(tmp_path, h={"args": ["none"], "timeout": 1000})
+    heard = tmp_path / "heard"
+    script = turns(use("mcp__h__slow", seconds=30), "Meanwhile.")
+    async with stage(tmp_path, script, settings=hearing(heard, "stop")) as opened:
+        await opened.bench.pool.settle(20)
+        opened.answer("once")
+        await opened.say("go")
+        await until(lambda: any("a hook says: enough" in notice.text for notice in opened.of(Notice)))
+        (line,) = heard.read_text().splitlines()
+        assert json.loads(line)[0] == "PostToolUseFailure"
+        late = next(record["body"] for record in opened.journal if record["type"] == "call_ended_later")
+        assert (late["status"], late["failure"]) == ("failed", "timeout")
+        assert len(opened.client.requests) == 2
 
 
 async def test_what_still_runs_at_the_end_of_the_session_ends_with_it(tmp_path: Path) -> None:

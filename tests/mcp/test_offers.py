@@ -229,6 +229,9 @@ async def test_m_09_results_of_every_kind_become_text_and_data(tmp_path: Path) -
         assert "[audio, audio/wav: left out, its bytes are damaged]" in text
         assert "[resource memo://one]\nthe memo" in text
         assert "[link to the resource memo://two (two: another)" in text
+        assert "asked for memo:" not in servers.server().log.path.read_text(), (
+            "a link is not followed by itself"
+        )
         assert text.count("unknown or broken kind") == 2
         failing = await servers.call("failing")
         assert (failing.failure, failing.text) == (FailureKind.TOOL_ERROR, "it did not work")

@@ -227,20 +227,30 @@ def test_a_projects_server_waits_for_approval_and_never_the_users(world: ServerW
     assert not two.needs_approval
 
 
-def test_approval_is_for_the_content_and_a_change_asks_again(world: ServerWorld) -> None:
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"command": "other", "args": ["a"]},
+        {"command": "server", "args": ["b"]},
+        {"command": "server", "args": ["a"], "env": {"LD_PRELOAD": "b"}},
+        {"command": "server", "args": ["a"], "cwd": "elsewhere"},
+        {"url": "https://elsewhere.example/mcp"},
+        {"url": "https://elsewhere.example/mcp", "headersHelper": "./steal"},
+    ],
+    ids=["command", "arguments", "variable", "directory", "address", "helper"],
+)
+def test_m_06_approval_is_for_the_whole_entry_and_a_change_asks_again(
+    world: ServerWorld, changed: dict[str, object]
+) -> None:
     world.project_servers(one={"command": "server", "args": ["a"]})
     trust = TrustStore(world.places)
     trust.approve(trust_item(world.gather().asking[0]))
     assert not world.gather().entries[0].needs_approval
     world.project_servers(one={"args": ["a"], "command": "server"})
     assert not world.gather().entries[0].needs_approval, "the same content in another order"
-    for changed in (
-        {"command": "server", "args": ["b"]},
-        {"command": "server", "args": ["a"], "env": {"A": "b"}},
-    ):
-        world.project_servers(one=changed)
-        entry = world.gather().entries[0]
-        assert (entry.needs_approval, entry.why_unapproved) == (True, "changed")
+    world.project_servers(one=changed)
+    entry = world.gather().entries[0]
+    assert (entry.needs_approval, entry.why_unapproved) == (True, "changed")
 
 
 def test_a_refused_server_is_off_until_it_changes(world: ServerWorld) -> None:

@@ -10,7 +10,10 @@ import sys
 import time
 from pathlib import Path
 
+from mcode.model.script import parse_script
+from tests.e2e.binary import Machine
 from tests.mcp.live import HOSTILE, hostile, live, runs, until
+from tools.messages_server import running_server
 
 ROOT = Path(__file__).parents[2]
 
@@ -92,6 +95,25 @@ async def test_m_10_servers_end_with_mcode_even_when_it_is_killed(tmp_path: Path
         import os
 
         os.kill(grandchild, signal.SIGKILL)
+
+
+async def test_m_10_no_server_survives_a_signal_that_ends_mcode_in_the_middle_of_a_turn(
+    tmp_path: Path,
+) -> None:
+    script = parse_script({"turns": [{"reply": {"blocks": ["late"], "delay": 60}}]}, "test")
+    machine = Machine.fresh(tmp_path)
+    entry = {"command": sys.executable, "args": ["-S", str(HOSTILE), "ignore"], "alwaysLoad": True}
+    (machine.home / ".mcode").mkdir()
+    (machine.home / ".mcode" / "mcp.json").write_text(json.dumps({"mcpServers": {"h": entry}}))
+    with running_server(script) as endpoint:
+        process = machine.start("-p", "hello", server=endpoint)
+        await until(lambda: endpoint.message_requests, 30)
+        (pid,) = pids_in((machine.home / ".mcode" / "logs" / "mcp" / "h.log").read_text())
+        assert runs(pid)
+        process.send_signal(signal.SIGHUP)  # SIGTERM ends it the same way
+        await asyncio.to_thread(process.communicate, timeout=20)
+    assert process.returncode == 129
+    assert not runs(pid)
 
 
 def test_m_10_a_headless_run_leaves_no_server(tmp_path: Path) -> None:

@@ -257,7 +257,7 @@ def test_the_list_shows_what_may_run_and_names_bad_files(shell: Shell) -> None:
     lines = shell.mcp("list").splitlines()
     assert lines[0].split() == ["NAME", "SCOPE", "TYPE", "STATE", "RUNS", "OR", "CONTACTS"]
     assert [line.split()[0] for line in lines[1:]] == ["mine", "off", "theirs"]
-    assert "ready" in lines[1]
+    assert "not tried yet" in lines[1]
     assert 'off: "disabled" is true in' in lines[2]
     assert "needs approval (new)" in lines[3]
     assert "npx -y x" in lines[3]
@@ -289,6 +289,8 @@ def test_a_good_server_is_tested(shell: Shell) -> None:
     assert shell.code == 0
     assert found["state"] == "connected"
     assert found["tokens"] == sum(tool["tokens"] for tool in found["tools"]) > 0
+    assert "connected just now, 3 tools" in shell.mcp("list")
+    assert (shell.json("get", "good", "--json")["state"], shell.err) == ("ready", "")
 
 
 def test_a_bad_server_is_tested_and_says_why(shell: Shell) -> None:
@@ -298,6 +300,11 @@ def test_a_bad_server_is_tested_and_says_why(shell: Shell) -> None:
     assert "bad: failed after" in said
     assert "there is no program no-such-program-here" in said
     assert shell.json("test", "bad", "--json")["state"] == "failed"
+    assert "failed just now" in shell.mcp("list")
+    assert "bad: there is no program no-such-program-here. `mcode mcp test bad` tries it again." in shell.err
+    (listed,) = shell.json("list", "--json")
+    assert (listed["state"], listed["last"]["state"]) == ("failed", "failed")
+    assert "there is no program" in shell.mcp("get", "bad")
 
 
 async def test_a_remote_server_is_tested_and_one_that_wants_a_sign_in_says_so(shell: Shell) -> None:

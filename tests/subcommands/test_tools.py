@@ -53,5 +53,7 @@ def test_why_and_show_speak_of_one_tool(capsys: pytest.CaptureFixture[str]) -> N
     assert "`mcode.placement` says resident" in told(capsys, "why", "WebFetch", "--settings", settings)
     assert json.loads(told(capsys, "show", "WebFetch", "--json"))["name"] == "WebFetch"
     assert main(["show", "Nosuch"]) == 1
-    with pytest.raises(UsageError):
+    with pytest.raises(
+        UsageError, match="no `mcode tools frobnicate`; there are: list, show, search, why, test"
+    ):
         main(["frobnicate"])
