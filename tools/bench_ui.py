@@ -192,10 +192,14 @@ def _rest(scratch: Path) -> list[Figure]:
         written, spent = len(terminal.written), running_cpu(terminal.child.pid)
         terminal.pump(10.0)
         share = (running_cpu(terminal.child.pid) - spent) / 10
-        return [
-            Figure("CPU at rest", share * 100, 1, "% of a core"),
-            Figure("bytes written at rest", len(terminal.written) - written, 0, "bytes"),
-        ]
+        bytes_written = len(terminal.written) - written
+    woken = asyncio.run(ui_screen.wakings(scratch / "wakings"))
+    told = f"{woken['ours']} callbacks in 5 s, a bare app {woken['bare']}"
+    return [
+        Figure("CPU at rest", share * 100, 1, "% of a core"),
+        Figure("bytes written at rest", bytes_written, 0, "bytes"),
+        Figure("wakings at rest by mcode", max(0, woken["ours"] - woken["bare"]), 0, "of them", told),
+    ]
 
 
 def _long_session(scratch: Path) -> list[Figure]:
@@ -238,11 +242,14 @@ def _streaming(scratch: Path) -> list[Figure]:
 
 
 def _paced(scratch: Path) -> list[Figure]:
-    found = asyncio.run(ui_screen.paced(scratch))
+    fast = asyncio.run(ui_screen.paced(scratch / "fast"))
+    slow = asyncio.run(ui_screen.paced(scratch / "slow", letters=80, seconds=10.0))
     return [
-        Figure("CPU at 2,000 tokens a second", found["share"] * 100, 35, "% of a core"),
-        Figure("characters not shown at its end", found["backlog"], 0, "characters"),
-        Figure("key while that runs, 95th of 100", found["key"], 5, "keys"),
+        Figure("CPU at 2,000 tokens a second, 200 KB", fast["share"] * 100, 35, "% of a core"),
+        Figure("characters not shown at its end", fast["backlog"], 0, "characters"),
+        Figure("key while that runs, 95th percentile", fast["key"], 5, "keys"),
+        Figure("the same in CPU time", fast["key seconds"] * 1000, 16, "ms"),
+        Figure("key at 200 tokens a second, 95th percentile", slow["key"], 5, "keys"),
     ]
 
 
@@ -251,6 +258,7 @@ def _working(scratch: Path) -> list[Figure]:
     return [
         Figure("CPU while a call runs", found["at 10"] * 100, 3, "% of a core"),
         Figure("the same after 1,000 messages", found["at 1000"] * 100, 3, "% of a core"),
+        Figure("after 1,000 messages against after 10", found["at 1000"] / found["at 10"], 1.3),
     ]
 
 

@@ -15,10 +15,11 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from textual.app import App
 from textual.events import AppBlur, AppFocus, Key, Paste
 
 from mcode import jsontext
-from mcode.events import AssistantMessage, TextDelta, TurnStarted
+from mcode.events import AssistantMessage, TextDelta, TurnFinished, TurnStarted
 from mcode.session.journal import Journal, read_records
 from tests.catalog.stand_ins import Servers, ServerTool, join
 from tests.stage import stage, use
@@ -110,7 +111,7 @@ class Screen:
         return statistics.median(costs)
 
     def take(self, event: Event) -> None:
-        self.view.apply(event)
+        self.view.receive(event)
         self.view.flush()
 
     def load(self, count: int) -> int:
@@ -282,20 +283,20 @@ async def streaming(directory: Path) -> dict[str, float]:
     return found
 
 
-async def paced(directory: Path, seconds: float = 10.0) -> dict[str, float]:
-    """800 characters at 10 Hz through the event pump, with a key every 100 ms: share of a core, keys, backlog."""
+async def paced(directory: Path, letters: int = 800, seconds: float = 25.0) -> dict[str, float]:
+    """So many characters at 10 Hz through the event pump, with a key every 100 ms: share of a core, keys, backlog."""
     found: dict[str, float] = {}
     async with measured(directory) as page:
         await page.median_key(30)
         idle = await page.median_key()
-        text = answer(int(8_000 * seconds))
+        text = answer(int(letters * 10 * seconds))
         page.app.pump.receive(TurnStarted(1, "tell me all"))
         page.app.pump.receive(AssistantMessage({"content": []}))
         await page.settle()
         clock, cpu = time.monotonic(), time.process_time()
         keys: list[float] = []
-        for number, at in enumerate(range(0, len(text), 800)):
-            page.app.pump.receive(TextDelta(text[at : at + 800]))
+        for number, at in enumerate(range(0, len(text), letters)):
+            page.app.pump.receive(TextDelta(text[at : at + letters]))
             await asyncio.sleep(max(0.0, clock + number * 0.1 + 0.05 - time.monotonic()))
             draft = page.app.prompt.draft
             keys.append(await page.cost_until_typed(draft))
@@ -306,8 +307,44 @@ async def paced(directory: Path, seconds: float = 10.0) -> dict[str, float]:
         found["share"] = (time.process_time() - cpu) / took
         found["backlog"] = len(text) - len(block.whole_text())
         found["late"] = took / seconds
-        found["key"] = sorted(keys)[int(len(keys) * 0.95)] / idle
+        found["key seconds"] = sorted(keys)[int(len(keys) * 0.95)]
+        found["key"] = found["key seconds"] / idle
     return found
+
+
+async def wakings(directory: Path, seconds: float = 5.0) -> dict[str, int]:
+    """Callbacks that the loop runs in so many seconds at rest: with our screen, and with a bare app of Textual's."""
+    found: dict[str, int] = {}
+    async with measured(directory) as page:
+        await asyncio.sleep(3.0)  # what loads behind the first frame is no part of this
+        page.app.pump.receive(TurnStarted(1, "one"))
+        page.app.pump.receive(TurnFinished(1, "end"))
+        await asyncio.sleep(1.5)
+        found["ours"] = await _callbacks(seconds)
+    bare: App[None] = App()
+    async with bare.run_test():
+        await asyncio.sleep(1.0)
+        found["bare"] = await _callbacks(seconds)
+    return found
+
+
+async def _callbacks(seconds: float) -> int:
+    """How often the loop runs anything while nothing but this waits."""
+    count = 0
+    run: Callable[[asyncio.Handle], None] = asyncio.Handle._run  # noqa: SLF001 -- no public hook sees what a loop runs
+
+    def counted(handle: asyncio.Handle) -> None:
+        nonlocal count
+        count += 1
+        run(handle)
+
+    handles: Any = asyncio.Handle
+    handles._run = counted  # noqa: SLF001 -- no public hook sees what a loop runs
+    try:
+        await asyncio.sleep(seconds)
+    finally:
+        handles._run = run  # noqa: SLF001 -- no public hook sees what a loop runs
+    return count
 
 
 async def working(directory: Path, seconds: float = 8.0) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Arguments, Command, CommandResult
@@ -13,16 +14,20 @@ if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
     from mcode.config.settings import HookHandler
     from mcode.jsontext import JsonObject
+    from mcode.pipeline.hooks import LastRun
+
+_OUTPUT = 200
+"""Characters of a hook's last output that are shown."""
 
 _FAILS_OPEN = "if it fails, the call goes on (onFailure is continue)"
 
 
 async def _hooks(context: CommandContext, arguments: Arguments) -> CommandResult:
     arguments.at_most(0, "/hooks")
-    settings = context.agent.settings
+    settings, runs = context.agent.settings, context.agent.hooks.last_runs
     data: JsonObject = {
         "disabled": settings.disable_all_hooks,
-        "hooks": [_as_object(handler) for handler in settings.hooks],
+        "hooks": [_as_object(handler, runs.get(handler)) for handler in settings.hooks],
     }
     untrusted = sum(item.kind == HOOK for item in settings.withheld)
     off = f"Not trusted and never run: {plural(untrusted, 'hook')} of this folder. /trust shows them."
@@ -35,7 +40,7 @@ async def _hooks(context: CommandContext, arguments: Arguments) -> CommandResult
         lines.append(event)
         for handler in settings.hooks:
             if handler.event == event:
-                lines += _describe(handler)
+                lines += [*_describe(handler), *_told(handler, runs.get(handler))]
     return CommandResult("\n".join(lines), data)
 
 
@@ -81,6 +86,45 @@ def _describe(handler: HookHandler) -> list[str]:
     return lines
 
 
+def _told(handler: HookHandler, last: LastRun | None) -> list[str]:
+    """How its last run in this session went."""
+    if last is None:
+        return []
+    told = _last(handler, last)
+    words = [f"last run {told['last_run']}", f"{told['last_took']} s", str(told["last_outcome"])]
+    lines = [f"      {', '.join(words)}: {told['last_effect']}"]
+    return [*lines, f"      it said: {told['last_output']}"] if told["last_output"] else lines
+
+
+def _last(handler: HookHandler, last: LastRun | None) -> JsonObject:
+    """When a hook ran last, how long it took, how it ended, what that meant, and what it said."""
+    if last is None:
+        return {"last_run": "", "last_took": "", "last_outcome": "", "last_effect": "", "last_output": ""}
+    ran = last.ran
+    code = f" (exit {ran.exit_code})" if ran.exit_code else ""
+    word = {"success": "ok", "blocked": "blocked", "failed": "FAIL", "cancelled": "cancelled"}[ran.outcome]
+    said = " ".join((last.problem or ran.stderr or ran.stdout).split())
+    return {
+        "last_run": time.strftime("%H:%M:%S", time.localtime(last.at)),
+        "last_took": f"{ran.duration:.1f}",
+        "last_outcome": "FAIL" + code if last.problem else word + code,
+        "last_effect": _effect(handler, last),
+        "last_output": said[:_OUTPUT],
+    }
+
+
+def _effect(handler: HookHandler, last: LastRun) -> str:
+    """What a run meant for what it was about."""
+    what = "the call" if last.ran.call_id is not None else "what it was about"
+    if handler.run_async:
+        return "in the background, it decided nothing"
+    if last.ran.outcome == "blocked":
+        return f"{what} was refused"
+    if last.problem:
+        return f"{what} went on without it"
+    return f"{what} was interrupted" if last.ran.outcome == "cancelled" else f"{what} went on"
+
+
 def _command(handler: HookHandler) -> str:
     return " ".join((handler.command, *(handler.args or ())))
 
@@ -89,7 +133,7 @@ def _place(handler: HookHandler) -> str:
     return str(handler.source.path) if handler.source.path else handler.source.scope
 
 
-def _as_object(handler: HookHandler) -> JsonObject:
+def _as_object(handler: HookHandler, last: LastRun | None) -> JsonObject:
     return {
         "event": handler.event,
         "matcher": handler.matcher,
@@ -102,6 +146,7 @@ def _as_object(handler: HookHandler) -> JsonObject:
         "path": str(handler.source.path) if handler.source.path else None,
         "unsupported": handler.unsupported,
         "fails_open": fails_open(handler),
+        **_last(handler, last),
     }
 
 

@@ -62,6 +62,31 @@ def add_rule(path: Path, behavior: str, rule: str, *, places: Places) -> str:
     return " ".join(notices)
 
 
+def remove_rule(path: Path, behavior: str, rule: str, *, places: Places) -> bool:
+    """Take a permission rule out of a settings file of mcode's; False where it does not stand there.
+
+    What else stands in it is kept. Raises as `add_rule` does.
+    """
+    path = _writable(path, places)
+    found = False
+
+    def change(content: JsonObject) -> JsonObject:
+        nonlocal found
+        permissions = _member(content, "permissions", path)
+        rules = as_list(permissions.get(behavior, [])) or []
+        found = rule in rules
+        if not found:
+            return content
+        return {
+            **content,
+            "permissions": {**permissions, behavior: [each for each in rules if each != rule]},
+        }
+
+    private_directory(places.state)
+    update_json(path, change)
+    return found
+
+
 def set_value(path: Path, key_path: Sequence[str], value: JsonValue, *, places: Places) -> None:
     """Set one value, such as ("mcode", "ui", "bell"); None removes the key. Raises as `add_rule` does."""
     path = _writable(path, places)

@@ -76,6 +76,11 @@ class RuleBook:
         self._replace(rest)
         return removed
 
+    def drop(self, rule: Rule) -> None:
+        """Take one rule out of force, whatever it comes from."""
+        self._kept = tuple(each for each in self._kept if each is not rule)
+        self._replace(tuple(each for each in self.session if each is not rule))
+
     def clear(self, behavior: Behavior) -> None:
         """Take back every rule of the session that has the behavior."""
         self._replace(tuple(rule for rule in self.session if rule.behavior is not behavior))

@@ -133,6 +133,10 @@ class Policy:
         """Take back a rule of this session; False where there is none. Rules of files stay."""
         return self._book.remove(rule_text, behavior)
 
+    def drop_rule(self, rule: Rule) -> None:
+        """Take one of `rules` out of force for the rest of the session; its file is the caller's business."""
+        self._book.drop(rule)
+
     def clear_rules(self, behavior: Behavior) -> None:
         """Take back every rule of this session that has the behavior."""
         self._book.clear(behavior)

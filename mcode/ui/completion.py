@@ -5,11 +5,11 @@ resources of servers. For every front end.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.commands.programs import kept_names
 from mcode.mcp.servers import Servers
+from mcode.ui.suggestion import Suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,18 +21,6 @@ if TYPE_CHECKING:
 
 RESOURCES_SHOWN = 20
 """Resources that are offered at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """One text that can stand in place of what was typed."""
-
-    text: str
-    replaces: int
-    """How many characters before the cursor it takes the place of."""
-    label: str = ""
-    """What is shown; empty where it is the text itself. Not yet cleaned."""
-    note: str = ""
 
 
 class Completer:

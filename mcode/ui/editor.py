@@ -32,18 +32,8 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
 
 async def edit_file(path: Path, command: list[str]) -> None:
     """Run the editor on a file itself, which it may make. The terminal is as `edit` needs it; raises UsageError."""
-    try:
-        process = await asyncio.create_subprocess_exec(*command, str(path))
-    except OSError as error:
-        raise UsageError(
-            f"The editor `{shlex.join(command)}` could not be started: {os.strerror(error.errno or 0)}. {path} is "
-            "unchanged. Set VISUAL or EDITOR to an editor that is installed."
-        ) from None
-    code = await process.wait()
-    if code != 0:
-        raise UsageError(
-            f"The editor `{shlex.join(command)}` ended with exit code {code}; look whether {path} is right."
-        )
+    name = str(path)
+    await _run(command, path, broken=f"{name} is unchanged", failed=f"look whether {name} is right")
 
 
 async def edit(text: str, command: list[str]) -> str:
@@ -55,16 +45,19 @@ async def edit(text: str, command: list[str]) -> str:
     with tempfile.TemporaryDirectory(prefix="mcode-draft-") as directory:
         path = Path(directory, "draft.md")
         path.write_text(f"{text}\n" if text else "", "utf-8")
-        try:
-            process = await asyncio.create_subprocess_exec(*command, str(path))
-        except OSError as error:
-            raise UsageError(
-                f"The editor `{shlex.join(command)}` could not be started: {os.strerror(error.errno or 0)}. The "
-                "draft is unchanged. Set VISUAL or EDITOR to an editor that is installed."
-            ) from None
-        code = await process.wait()
-        if code != 0:
-            raise UsageError(
-                f"The editor `{shlex.join(command)}` ended with exit code {code}; the draft is unchanged."
-            )
+        await _run(command, path, broken="The draft is unchanged", failed="the draft is unchanged")
         return path.read_text("utf-8", "replace").removesuffix("\n")
+
+
+async def _run(command: list[str], path: Path, *, broken: str, failed: str) -> None:
+    """Run the editor to its end; `broken` and `failed` say what then became of the text."""
+    try:
+        process = await asyncio.create_subprocess_exec(*command, str(path))
+    except OSError as error:
+        raise UsageError(
+            f"The editor `{shlex.join(command)}` could not be started: {os.strerror(error.errno or 0)}. {broken}. "
+            "Set VISUAL or EDITOR to an editor that is installed."
+        ) from None
+    code = await process.wait()
+    if code != 0:
+        raise UsageError(f"The editor `{shlex.join(command)}` ended with exit code {code}; {failed}.")

@@ -7,20 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.text import Kind, clean, shorten
-from mcode.ui.calls import running_line, waiting_line
 from mcode.ui.cut_off import CutOff
 from mcode.ui.wrap import wrap_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.events import (
-        Event,
-        Ledger,
-        RetryScheduled,
-        ToolStarted,
-    )
-
+    from mcode.commands.host import Conversation
+    from mcode.events import Event, Ledger, RetryScheduled, ToolStarted
 
 _TAIL_ROWS = 6
 _CALL_ROWS = 5
@@ -67,6 +61,12 @@ class LiveArea:
     def active(self) -> bool:
         """True while something runs, so that the rows change by themselves."""
         return self.turn_since is not None or bool(self._running) or bool(self._hooks)
+
+    def follow(self, agent: Conversation) -> None:
+        """This session is the one that is open."""
+        self.model, self.mode = agent.model, agent.mode
+        self.confined = bool(agent.policy.sandbox)
+        self.ledger = agent.ledger
 
     def receive(self, event: Event) -> None:  # noqa: C901 -- one case an event, each one line
         """Take an event in."""
@@ -135,9 +135,7 @@ class LiveArea:
         """The last row: model, mode, and how full the window is."""
         model = clean(self.model, Kind.LINE)
         parts = [model, self.mode, "sandbox" if self.confined else ""]
-        ledger = self.ledger
-        if ledger is not None:
-            parts += _meter(ledger, detailed=width >= 80)
+        parts += meter(self.ledger, detailed=width >= 80)
         if width < 60:
             parts = parts[1:]
         return LiveRow(
@@ -145,6 +143,8 @@ class LiveArea:
         )
 
     def _calls(self, width: int) -> list[LiveRow]:
+        from mcode.ui.calls import running_line, waiting_line
+
         now = time.monotonic()
         running = list(self._running.values())
         shown = [
@@ -201,7 +201,10 @@ def retry_reason(event: RetryScheduled) -> str:
     return event.reason if not status or status in event.reason else f"{status} {event.reason}"
 
 
-def _meter(ledger: Ledger, *, detailed: bool) -> list[str]:
+def meter(ledger: Ledger | None, *, detailed: bool) -> list[str]:
+    """How full the window was at the last request, in three parts where there is room, and the money."""
+    if ledger is None:
+        return []
     parts: list[str] = []
     used = ledger.input_tokens or ledger.definitions + ledger.system + ledger.messages + ledger.results
     if ledger.window > 0:
@@ -216,4 +219,4 @@ def _meter(ledger: Ledger, *, detailed: bool) -> list[str]:
 
 
 def _k(count: int) -> str:
-    return str(count) if count < 1000 else f"{count / 1000:.1f}k"
+    return str(count) if count < 1000 else f"{count / 1000:.1f}k" if count < 10_000 else f"{count // 1000}k"

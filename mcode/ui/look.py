@@ -60,13 +60,18 @@ class Look:
 
 def look_for(ui: UiSettings, environment: Mapping[str, str], *, decoration: bool = True) -> Look:
     """The look that settings, environment and command line ask for together."""
-    terminal = environment.get("TERM", "")
-    dumb = terminal in {"", "dumb", "unknown"}
+    dumb = environment.get("TERM", "") in {"", "dumb", "unknown"}
     return Look(
         decorated=decoration and not dumb,
         color=not environment.get("NO_COLOR"),
-        unicode=locale.getpreferredencoding(False).lower().replace("-", "") == "utf8" and terminal != "linux",
+        unicode=can_show_unicode(environment),
         bell=ui.bell,
         idle=max(_LEAST_IDLE, ui.idle_time),
         arm=max(_LEAST_ARM, ui.arm_delay),
     )
+
+
+def can_show_unicode(environment: Mapping[str, str]) -> bool:
+    """Whether locale and terminal show box lines and the like."""
+    encoding = locale.getpreferredencoding(False).lower().replace("-", "")
+    return encoding == "utf8" and environment.get("TERM", "") != "linux"

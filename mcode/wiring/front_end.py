@@ -127,6 +127,7 @@ def _screen(
         title=place.ui.title,
         mouse=place.ui.mouse,
         typed=unsent.draft + background.typed,
+        all_keys=background.all_keys,
     )
 
 

@@ -35,10 +35,11 @@ CONSUMERS = {
     "ui/headless.py": "stream-json, with parent_tool_use_id",
     "ui/calls.py": "a row a call",
     "ui/live.py": "what runs now",
-    "ui/line/sending.py": "whether an answer came",
+    "ui/sending.py": "whether an answer came",
+    "ui/line/hands.py": "whether what was interrupted has ended",
+    "ui/tui/hands.py": "whether what was interrupted has ended",
     "ui/line/transcript.py": "rows, indented under their program",
     "ui/tui/document.py": "blocks, children of their program",
-    "ui/tui/sending.py": "whether an answer came",
     "wiring/assembly.py": "instruction files of directories that were read in",
     "wiring/subagent.py": "the rows of a sub-agent",
     "wiring/hook_watch.py": "PermissionDenied, with the parent",
@@ -49,16 +50,21 @@ CONSUMERS = {
 """Files that listen to the beginning or end of calls, and what for. A new one is to be thought through here."""
 
 
+EVENTS = {"ToolStarted", "ToolFinished"}
+
+
 def names_in(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    """Names that are used, whether as they are or as members of their module."""
+    walked = list(ast.walk(tree))
+    members = {node.attr for node in walked if isinstance(node, ast.Attribute)}
+    return members | {node.id for node in walked if isinstance(node, ast.Name)}
 
 
 def test_every_consumer_of_calls_is_known_here() -> None:
     found = {
         str(file.relative_to(PACKAGE))
         for file in PACKAGE.rglob("*.py")
-        if re.search("ToolStarted|ToolFinished", text := file.read_text("utf-8"))
-        and names_in(ast.parse(text)) & {"ToolStarted", "ToolFinished"}
+        if re.search("|".join(EVENTS), text := file.read_text("utf-8")) and names_in(ast.parse(text)) & EVENTS
     }
     assert found - {"events.py"} == set(CONSUMERS)
 
@@ -66,6 +72,7 @@ def test_every_consumer_of_calls_is_known_here() -> None:
 ALLOWED = {
     "outcome.call.parent is None": "a shell line of the user's own, which never has a parent",
     "event.parent is not None": "words of a sub-agent, which belong to its own card; no call",
+    "AssistantMessage(parent=None)": "the model's own messages: a sub-agent's have their own stop reason; no call",
 }
 
 
@@ -80,11 +87,22 @@ def guards_of(source: str) -> list[str]:
         denied = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and text.endswith(".parent")
         if compared or denied:
             found.append(text)
+        elif isinstance(node, ast.MatchClass):
+            found += _matched(node)
         elif isinstance(node, ast.If) and isinstance(node.body[0], (ast.Return, ast.Continue)):
             test = ast.unparse(node.test)
             if test.endswith((".parent", ".parent is not None", ".origin is Origin.PROGRAM")):
                 found.append(test)
     return found
+
+
+def _matched(node: ast.MatchClass) -> list[str]:
+    """The same as a pattern: `Call(parent=None)`, `Call(origin=Origin.MODEL)`."""
+    return [
+        f"{ast.unparse(node.cls)}({name}={ast.unparse(pattern)})"
+        for name, pattern in zip(node.kwd_attrs, node.kwd_patterns, strict=True)
+        if (name, ast.unparse(pattern)) in {("parent", "None"), ("origin", "Origin.MODEL")}
+    ]
 
 
 def test_no_consumer_looks_away_from_calls_that_have_a_parent_or_another_origin() -> None:
@@ -101,6 +119,8 @@ def test_no_consumer_looks_away_from_calls_that_have_a_parent_or_another_origin(
         "if event.call.parent: return",
         "wanted = event.call.origin is Origin.MODEL",
         "if event.call.origin is Origin.PROGRAM: return",
+        "match event:\n        case ToolFinished(outcome=Outcome(call=Call(parent=None))): note(event)",
+        "match event:\n        case events.ToolStarted(call=Call(origin=Origin.MODEL)): note(event)",
     ],
 )
 def test_a_guard_that_lets_only_the_model_s_own_calls_through_is_found(guard: str) -> None:
@@ -193,8 +213,14 @@ async def test_stream_json_shows_nested_calls_with_their_parent_and_the_figures_
     result = output.lines[-1]
     assert [each["tool_use_id"] for each in result["permission_denials"]] == ["prog_3"]
     (program,) = result["mcode"]["programs"]
-    assert (program["id"], program["status"], program["calls"], program["denied"]) == ("prog", "ok", 3, 1)
+    assert (program["tool_use_id"], program["status"], program["calls"], program["denied"]) == (
+        "prog",
+        "ok",
+        3,
+        1,
+    )
     assert program["bytes_in"] > program["chars_out"] > 0
+    assert program["bytes_kept_out"] == program["bytes_in"] - program["chars_out"]
 
 
 def shown(here: Stage, look: Look) -> list[str]:

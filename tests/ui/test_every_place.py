@@ -39,7 +39,6 @@ from mcode.events import (
 )
 from mcode.text import Kind, clean
 from mcode.tool import Choice, Preview, Question
-from mcode.ui.completion import Suggestion
 from mcode.ui.line.approval import approval_lines, reminder_lines
 from mcode.ui.line.greeting import early_lines
 from mcode.ui.line.question import question_lines
@@ -48,6 +47,7 @@ from mcode.ui.line.transcript import Transcript
 from mcode.ui.live import LiveArea
 from mcode.ui.look import Look
 from mcode.ui.questionnaire import Questionnaire
+from mcode.ui.suggestion import Suggestion
 from mcode.ui.tui.approval_rows import approval_rows, question_rows
 from mcode.ui.tui.farewell import Farewell
 from mcode.ui.tui.greeting import early_lines as screen_lines

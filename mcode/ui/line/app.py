@@ -21,11 +21,11 @@ from mcode.ui.line.hands import Hands
 from mcode.ui.line.printer import Printer
 from mcode.ui.line.prompt import Prompt
 from mcode.ui.line.screen import LinearScreen, LiveScreen
-from mcode.ui.line.sending import Sending
 from mcode.ui.line.sessions import Sessions
 from mcode.ui.line.transcript import Transcript
 from mcode.ui.live import LiveArea, LiveRow
 from mcode.ui.own_status import OwnStatus
+from mcode.ui.sending import Sending
 from mcode.ui.signals import JobControl, callback_faults
 from mcode.ui.work import Work
 from mcode.ui.wrap import wrap_words
@@ -119,12 +119,12 @@ class LineApp:
         return Sending(
             self.context,
             self.work,
-            self.printer,
-            self.transcript,
-            self.look,
-            act=self._act,
+            show=self._answer,
+            say=self.say,
             give_back=self.hands.give_back,
+            changed=self.printer.changed,
             leave=self.quit,
+            echo=self._echo,
         )
 
     @property
@@ -169,7 +169,7 @@ class LineApp:
 
     def leave(self) -> None:
         """Quit by a key: say how to go on, as /quit does."""
-        self.sending.send_quietly("/quit")
+        self.sending.run("/quit")
 
     def quit(self) -> None:
         """Leave the prompt; `run` does the rest."""
@@ -218,7 +218,7 @@ class LineApp:
     def receive(self, event: Event) -> None:
         """One event of the core. Called in the middle of its work, so nothing here may wait or raise."""
         try:
-            shown = self.sending.shows(event)
+            shown = self.sending.receive(event)
             self.live.receive(event)
             self.own_status.receive(event)
             lines = self.transcript.receive(event) if shown else self.transcript.end_stream()
@@ -246,6 +246,22 @@ class LineApp:
         self.printer.changed()
         self._keep_ticking()
 
+    def _echo(self, text: str) -> None:
+        """What was typed as it stands in the scrollback; where nothing is redrawn it stands there already."""
+        lines = self.transcript.said_by_user(text)
+        if self.look.decorated:
+            self.printer.now(lines)
+
+    async def _answer(self, line: str, result: CommandResult) -> None:
+        """What a command has answered, and what it asks of the front end."""
+        del line
+        if result.text:
+            text = result.text
+            self.printer.now(
+                self.transcript.notice(text, "warning") if result.failed else self.transcript.plain(text)
+            )
+        await self._act(result)
+
     async def _act(self, result: CommandResult) -> None:
         from mcode.commands.registry import CopyText, OpenEditor, OpenSession, Quit, Redraw
 
@@ -259,7 +275,7 @@ class LineApp:
             case CopyText(text=text):
                 self._copy(text)
             case OpenEditor(path=path):
-                self.hands.edit_file(path)
+                self.hands.edit(path)
             case None:
                 pass
 

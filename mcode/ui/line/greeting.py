@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode import __version__
 from mcode.text import Kind, clean
+from mcode.ui.greeting import NAME, head_line
 from mcode.ui.wrap import wrap_item
 
 if TYPE_CHECKING:
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 def early_lines(start: Path, home: Path, look: Look, width: int) -> list[str]:
     """What is known before anything is prepared: version and directory."""
-    name = f"mcode {__version__}"
-    line = f"{name}   {clean(_short(str(start), str(home)), Kind.LINE)}"
+    line = head_line(start, home)
     if not look.decorated:
         return [line]
     first, *more = wrap_item(line, width)
-    return [first.replace(name, look.palette.bold(name), 1), *more]
+    return [first.replace(NAME, look.palette.bold(NAME), 1), *more]
 
 
 def late_lines(context: CommandContext, look: Look, remarks: Sequence[str], width: int) -> list[str]:
@@ -44,9 +43,3 @@ def late_lines(context: CommandContext, look: Look, remarks: Sequence[str], widt
     if not look.decorated:
         return lines
     return [*(row for line in lines for row in wrap_item(line, width)), ""]
-
-
-def _short(directory: str, home: str) -> str:
-    if directory == home:
-        return "~"
-    return f"~{directory.removeprefix(home)}" if directory.startswith(f"{home}/") else directory

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.application import in_terminal
 
 from mcode.errors import UsageError
-from mcode.permissions.modes import Mode, next_mode
 from mcode.ui.cut_off import GO_ON
-from mcode.ui.editor import edit, edit_file, editor_command
 from mcode.ui.line.keys import KEYS
 
 if TYPE_CHECKING:
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
     from mcode.events import Event
     from mcode.ui.errands import Errands
     from mcode.ui.line.app import LineApp
+
+_INTERRUPTING = "Interrupting."
 
 _TWICE = 2.0
 """Seconds within which a second press means it."""
@@ -125,6 +125,8 @@ class Hands:
 
     def next_mode(self) -> None:
         """The next permission mode of those that ask."""
+        from mcode.permissions.modes import Mode, next_mode
+
         app = self._app
         try:
             app.agent.set_mode(str(next_mode(Mode(app.agent.mode), can_bypass=False)))
@@ -135,11 +137,11 @@ class Hands:
         """The last queued message."""
         return self._app.sending.take_back()
 
-    def edit(self) -> None:
-        """Open the draft in the user's editor."""
+    def edit(self, file: Path | None = None) -> None:
+        """Open the draft in the user's editor, or a file."""
         if not self.editing:
             self.editing = True
-            self._app.work.begin(self._edit())
+            self._app.work.begin(self._edit(file))
 
     def paste_image(self) -> None:
         """Put the clipboard's image into the draft."""
@@ -193,9 +195,12 @@ class Hands:
 
     def receive(self, event: Event) -> None:
         """What was said about a turn is over with it."""
-        from mcode.events import TurnFinished
+        from mcode.events import ToolFinished, TurnFinished
 
-        if isinstance(event, TurnFinished) and self.hint and self.hint == self._hint_of_turn:
+        over = isinstance(event, TurnFinished) or (
+            isinstance(event, ToolFinished) and self.hint == _INTERRUPTING
+        )
+        if over and self.hint and self.hint == self._hint_of_turn:
             self.hint = ""
 
     def _say_until_turn_ends(self, text: str) -> None:
@@ -203,12 +208,8 @@ class Hands:
         self.say_hint(text)
 
     def _interrupt(self) -> bool:
-        app = self._app
-        if app.sending.shell_runs and not app.busy:
-            app.sending.stop_shell()
-            return True
-        if app.sending.interrupt():
-            self._say_until_turn_ends("Interrupting.")
+        if self._app.sending.interrupt():
+            self._say_until_turn_ends(_INTERRUPTING)
             return True
         return False
 
@@ -217,25 +218,19 @@ class Hands:
         before, self._last_press = self._last_press, (key, now)
         return before[0] == key and now - before[1] < _TWICE
 
-    def edit_file(self, path: Path) -> None:
-        """Open a file in the user's editor."""
-        if not self.editing:
-            self.editing = True
-            self._app.work.begin(self._edit(path))
+    async def _edit(self, file: Path | None) -> None:
+        from mcode.ui.editor import edit, edit_file, editor_command
 
-    async def _edit(self, file: Path | None = None) -> None:
-        """Edit a file, or the draft."""
         app = self._app
         app.printer.flush()
         app.printer.screen.hold()
         try:
             command = editor_command(os.environ)
             async with in_terminal():
-                if file is not None:
-                    await edit_file(file, command)
-                    text = None
-                else:
+                if file is None:
                     text = await edit(app.prompt.draft.text, command)
+                else:
+                    text = await edit_file(file, command)
             app.prompt.use_draft(text)
         finally:
             self.editing = False

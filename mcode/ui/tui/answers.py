@@ -42,12 +42,12 @@ class Answers:
                 front.say(f"Sent {len(text):,} characters of an answer to the clipboard.", "command")
                 return
             case OpenEditor(path=path):
-                front.hands.edit_file(path)
+                front.hands.edit(path)
             case None:
                 pass
         name, rest = split_line(line)
         special = None if result.failed or rest else special_inspector(name, front, result)
-        if not result.text:
+        if not result.text or result.on_card:
             return
         if special is not None:
             front.push_screen(special)

@@ -16,10 +16,7 @@ from mcode.ui.tui.blocks import (
     TodoBlock,
     UserBlock,
 )
-from mcode.ui.tui.call_rows import counted
-from mcode.ui.tui.card_rows import MOST_ROWS, Card, card_rows
-from mcode.ui.tui.markdown_rows import chunk_rows
-from mcode.ui.tui.rows import Row, Span, indented
+from mcode.ui.tui.rows import MOST_ROWS, Row, Span, counted, indented
 from mcode.ui.tui.wrapping import break_cells, wrap_text
 from mcode.ui.wrap import wrap_columns
 
@@ -49,6 +46,8 @@ def block_rows(block: Block, width: int, glyphs: Glyphs, now: float = 0.0) -> li
         case ThinkingBlock():
             return _thought(block, width, glyphs)
         case CallBlock():
+            from mcode.ui.tui.card_rows import Card, card_rows
+
             return card_rows(block.node, Card(width, glyphs, now, block.fold))
         case NoticeBlock():
             return _notice(block, width)
@@ -63,6 +62,8 @@ def block_rows(block: Block, width: int, glyphs: Glyphs, now: float = 0.0) -> li
 
 def answer_rows(chunks: Sequence[Chunk], width: int, glyphs: Glyphs) -> list[Row]:
     """The rows of chunks that follow one another."""
+    from mcode.ui.tui.markdown_rows import chunk_rows
+
     rows: list[Row] = []
     for chunk in chunks:
         if chunk.gap:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcode.call import Origin, Status
 from mcode.text import Kind, cell_width, clean
 from mcode.ui.calls import duration_text
-from mcode.ui.tui.rows import Row, Span
+from mcode.ui.tui.rows import Row, Span, counted
 from mcode.ui.tui.wrapping import shorten_with
 
 if TYPE_CHECKING:
@@ -94,11 +94,6 @@ def reason_of(node: CallNode) -> str:
         found = _DENIAL.match(node.text)
         return clean(found[1] if found else node.summary or node.text, Kind.LINE).strip()
     return clean(node.text[:20_000]).strip() or clean(node.summary, Kind.LINE)
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 call`, `7 calls`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def size_text(count: int) -> str:

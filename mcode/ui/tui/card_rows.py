@@ -12,7 +12,7 @@ from mcode.ui.tui.blocks import Fold
 from mcode.ui.tui.call_rows import NARROW, child_row, head_row, reason_of, state_word
 from mcode.ui.tui.code_rows import coloured
 from mcode.ui.tui.output_rows import output_rows, tail_rows
-from mcode.ui.tui.rows import Row, Span, indented
+from mcode.ui.tui.rows import MOST_ROWS, Row, Span, indented
 from mcode.ui.tui.wrapping import break_cells, shorten_with, wrap_spans
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from mcode.ui.diff import DiffRow
     from mcode.ui.tui.blocks import CallNode
     from mcode.ui.tui.look import Glyphs
-
-MOST_ROWS = 2_000
-"""Rows of one block on the screen; the pager has the rest."""
 
 OUTPUT_ROWS, TROUBLE_ROWS, RESULT_ROWS, DIFF_ROWS, REASON_ROWS = 8, 12, 6, 40, 4
 """Rows that are shown unasked: of a command's output, of one that failed, of a program's or a search's result,

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
 from mcode.text import Kind, clean
-from mcode.ui.asking import Asking, identifier_of
-from mcode.ui.questionnaire import Questionnaire
-from mcode.ui.tui.approval_rows import approval_rows, question_rows
+from mcode.ui.asking import Asking, identifier_of, is_question
 from mcode.ui.tui.offers import BATCH, DECLINE, WORDS, Offer, approval_offers, question_offers
 
 if TYPE_CHECKING:
@@ -21,8 +18,9 @@ if TYPE_CHECKING:
     from textual.events import Key
 
     from mcode.commands.host import QuestionDesk
-    from mcode.events import Event
+    from mcode.events import ApprovalRequested, Event, QuestionAsked
     from mcode.ui.asking import Request
+    from mcode.ui.questionnaire import Questionnaire
     from mcode.ui.tui.approval_panel import ApprovalPanel
     from mcode.ui.tui.prompt_area import PromptArea
     from mcode.ui.tui.rows import Row
@@ -85,11 +83,16 @@ class Deciding:
 
     def receive(self, event: Event) -> None:
         """Take in what begins or ceases to wait."""
+        from mcode import events
+
         match event:
-            case ApprovalRequested() | QuestionAsked():
+            case events.ApprovalRequested() | events.QuestionAsked():
                 self._asking.add(event)
                 self._refresh()
-            case ApprovalResolved(approval_id=identifier) | QuestionResolved(question_id=identifier):
+            case (
+                events.ApprovalResolved(approval_id=identifier)
+                | events.QuestionResolved(question_id=identifier)
+            ):
                 self._gone(identifier)
             case _:
                 pass
@@ -189,7 +192,7 @@ class Deciding:
         offer = self._offers[self._chosen]
         self._chosen = None
         self._pressed.clear()
-        if isinstance(request, QuestionAsked):
+        if is_question(request):
             self._answer(request, offer)
         elif offer.with_reason:
             self._prompt.ask(WHY, lambda reason: self._deny(request, offer, reason))
@@ -337,7 +340,7 @@ class Deciding:
         self._shown = request
         self._chosen = None
         tool = clean(request.call.tool, Kind.DECISION)
-        if isinstance(request, QuestionAsked):
+        if is_question(request):
             self._show_question(request, tool)
             return
         self._questionnaire = None
@@ -347,13 +350,16 @@ class Deciding:
 
     def _update_batch(self, request: Request) -> None:
         """More or fewer calls wait with the same rule; what is listed stays true, and nothing is chosen of it."""
-        if isinstance(request, QuestionAsked) or self.focused:
+        if is_question(request) or self.focused:
             return
         together = self._desk().batch_of(request.approval_id)
         if together != self._together:
             self._show(request)
 
     def _show_question(self, request: QuestionAsked, tool: str) -> None:
+        from mcode.ui.questionnaire import Questionnaire
+        from mcode.ui.tui.approval_rows import question_rows
+
         if self._questionnaire is None or self._questionnaire.request is not request:
             self._questionnaire = Questionnaire(request)
         self._marked = []
@@ -371,13 +377,15 @@ class Deciding:
     def whole(self) -> tuple[str, Callable[[int], list[Row]]] | None:
         """Title and rows of the approval that is shown, with its raw arguments; None where there is none."""
         request = self._shown
-        if not isinstance(request, ApprovalRequested):
+        if request is None or is_question(request):
             return None
         tool = clean(request.call.tool, Kind.DECISION)
         return f"{tool} wants approval", self._rows_of(request, everything=True)
 
     def _rows_of(self, request: ApprovalRequested, *, everything: bool = False) -> Callable[[int], list[Row]]:
         """A function that makes the rows of an approval for a width."""
+        from mcode.ui.tui.approval_rows import approval_rows
+
         together = self._together
         return lambda width: approval_rows(
             request, width, start=self._start(), together=together, everything=everything

@@ -6,25 +6,6 @@ import time
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from mcode.call import Origin, Status
-from mcode.events import (
-    AnswerSuperseded,
-    ApprovalRequested,
-    ApprovalResolved,
-    AssistantMessage,
-    HookRan,
-    Notice,
-    QuestionAsked,
-    QuestionResolved,
-    RequestStarted,
-    TextDelta,
-    ThinkingDelta,
-    TodosChanged,
-    ToolFinished,
-    ToolProgress,
-    ToolStarted,
-    TurnFinished,
-    TurnStarted,
-)
 from mcode.ui.tui.blocks import (
     AnswerBlock,
     Block,
@@ -42,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from mcode.call import Outcome
-    from mcode.events import Event
+    from mcode.events import AssistantMessage, Event, HookRan, ToolStarted, TurnFinished
     from mcode.jsontext import JsonObject
 
 _ENDINGS = {
@@ -126,44 +107,46 @@ class Document:
 
     def apply(self, event: Event) -> None:  # noqa: C901 -- one case an event, each one line
         """Fold one event in."""
+        from mcode import events  # needed by nothing before the first frame
+
         match event:
-            case TextDelta(text=text):
+            case events.TextDelta(text=text):
                 self._text(text)
-            case ThinkingDelta(text=text):
+            case events.ThinkingDelta(text=text):
                 self._thought(text)
-            case RequestStarted():
+            case events.RequestStarted():
                 self._since_request = len(self.blocks)
-            case AnswerSuperseded(problem=problem):
+            case events.AnswerSuperseded(problem=problem):
                 self._void(problem)
-            case AssistantMessage():
+            case events.AssistantMessage():
                 self._message(event)
-            case TurnStarted(text=text):
+            case events.TurnStarted(text=text):
                 self._turn_started(text)
-            case TurnFinished():
+            case events.TurnFinished():
                 self._turn_finished(event)
-            case ToolStarted():
+            case events.ToolStarted():
                 self._started(event)
-            case ToolProgress(call_id=call_id, line=line):
+            case events.ToolProgress(call_id=call_id, line=line):
                 self._progress(call_id, line)
-            case ToolFinished(outcome=outcome):
+            case events.ToolFinished(outcome=outcome):
                 self._finished(outcome)
-            case ApprovalRequested(approval_id=identifier, call=call):
+            case events.ApprovalRequested(approval_id=identifier, call=call):
                 self._ask(identifier, call.id)
-            case QuestionAsked(question_id=identifier, call=call):
+            case events.QuestionAsked(question_id=identifier, call=call):
                 self._ask(identifier, call.id)
-            case ApprovalResolved(approval_id=identifier, choice=choice, decided_by=by):
+            case events.ApprovalResolved(approval_id=identifier, choice=choice, decided_by=by):
                 self._answered(identifier)
                 if choice == "withdrawn":
                     self._remark(f"The approval is withdrawn ({by}); nothing was decided.")
-            case QuestionResolved(question_id=identifier, answered=answered):
+            case events.QuestionResolved(question_id=identifier, answered=answered):
                 self._answered(identifier)
                 if not answered:
                     self._remark("The question goes without an answer.")
-            case HookRan() if event.outcome != "success":
+            case events.HookRan() if event.outcome != "success":
                 self._hook(event)
-            case TodosChanged(todos=todos):
+            case events.TodosChanged(todos=todos):
                 self._list(todos)
-            case Notice(text=text, severity=severity):
+            case events.Notice(text=text, severity=severity):
                 self.say(text, severity)
             case _:
                 pass

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from mcode import __version__
 from mcode.config.repository import branch
 from mcode.text import Kind, clean
+from mcode.ui.greeting import head_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,11 +31,8 @@ _TRY_OFFLINE = (
 
 def early_lines(start: Path, home: Path) -> list[str]:
     """What is known before anything is prepared: version, directory, branch."""
-    head = f"mcode {__version__}   {_short(str(start), str(home))}"
     on = branch(start)
-    if on:
-        head += f"   branch {clean(on, Kind.LINE)}"
-    return [clean(head, Kind.LINE)]
+    return [head_line(start, home) + (f"   branch {clean(on, Kind.LINE)}" if on else "")]
 
 
 async def late_lines(context: CommandContext) -> list[str]:
@@ -59,9 +56,3 @@ async def late_lines(context: CommandContext) -> list[str]:
 def is_keyless(around: Surroundings) -> bool:
     """True where the offline guide answers because no key was found."""
     return around.credential == "none" and around.endpoint == "offline guide"
-
-
-def _short(directory: str, home: str) -> str:
-    if directory == home:
-        return "~"
-    return f"~{directory.removeprefix(home)}" if directory.startswith(f"{home}/") else directory

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from mcode.errors import UsageError
-from mcode.permissions.modes import Mode, next_mode
 from mcode.ui.cut_off import GO_ON
-from mcode.ui.editor import edit, edit_file, editor_command
 from mcode.ui.tui.keys import KEYS
 
 if TYPE_CHECKING:
@@ -20,9 +18,12 @@ if TYPE_CHECKING:
 
     from textual.widget import Widget
 
-    from mcode.ui.completion import Suggestion
+    from mcode.events import Event
     from mcode.ui.errands import Errands
+    from mcode.ui.suggestion import Suggestion
     from mcode.ui.tui.app import McodeApp
+
+_INTERRUPTING = "Interrupting."
 
 _TWICE = 2.0
 """Seconds within which a second press means it; any other key between them makes it a first one again."""
@@ -53,7 +54,7 @@ class Hands:
         """Enter: send the draft."""
         text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         front = self._front
-        if front.main.setup.takes(text):
+        if front.setup.takes(text):
             return
         front.history.add(text)
         front.sending.send(text)
@@ -101,7 +102,7 @@ class Hands:
         if front.transcript.selected_text():
             front.main.clear_selection()
         elif self._interrupt():
-            self.hint("Interrupting.")
+            pass
         elif not front.main.prompt_focused:
             front.main.focus_prompt()
         elif front.prompt.is_blank and self._twice("escape", _ESCAPES) and front.sessions.opened:
@@ -119,7 +120,7 @@ class Hands:
         elif prompt.asking:
             prompt.escape()
         elif self._interrupt():
-            self.hint("Interrupting.")
+            pass
         elif prompt.draft.strip():
             front.history.add(prompt.draft)
             prompt.clear_draft()
@@ -150,6 +151,8 @@ class Hands:
 
     def next_mode(self) -> None:
         """The next permission mode of those that ask."""
+        from mcode.permissions.modes import Mode, next_mode
+
         try:
             agent = self._front.agent
             agent.set_mode(str(next_mode(Mode(agent.mode), can_bypass=False)))
@@ -197,36 +200,25 @@ class Hands:
         width = max(len(key) for key, _ in KEYS)
         self._front.say("\n".join(f"{key.ljust(width)}  {meaning}" for key, meaning in KEYS), "command")
 
-    def edit(self) -> None:
-        """Open the draft in the user's editor."""
+    def edit(self, file: Path | None = None) -> None:
+        """Open the draft in the user's editor, or a file."""
         if not self.editing:
             self.editing = True
-            self._front.work.begin(self._edit())
+            self._front.work.begin(self._edit(file))
 
-    def edit_file(self, path: Path) -> None:
-        """Open a file in the user's editor."""
-        if not self.editing:
-            self.editing = True
-            self._front.work.begin(self._edit_file(path))
+    async def _edit(self, file: Path | None) -> None:
+        from mcode.ui.editor import edit, edit_file, editor_command
 
-    async def _edit_file(self, path: Path) -> None:
-        front = self._front
-        try:
-            with front.suspend():
-                await edit_file(path, editor_command(os.environ))
-        except SuspendNotSupported:
-            front.say("An editor needs the terminal, which this screen cannot give away here.", "warning")
-        finally:
-            self.editing = False
-            front.refresh(layout=True)
-
-    async def _edit(self) -> None:
         front = self._front
         try:
             command = editor_command(os.environ)
             with front.suspend():
-                text = await edit(front.prompt.draft, command)
-            front.prompt.use_draft(text)
+                if file is None:
+                    text = await edit(front.prompt.draft, command)
+                else:
+                    text = await edit_file(file, command)
+            if text is not None:
+                front.prompt.use_draft(text)
         except SuspendNotSupported:
             front.say("An editor needs the terminal, which this screen cannot give away here.", "warning")
         finally:
@@ -234,8 +226,19 @@ class Hands:
             front.mouse.again()
             front.refresh(layout=True)
 
+    def receive(self, event: Event) -> None:
+        """What was said of an interrupt is over with what it ended."""
+        from mcode.events import ToolFinished, TurnFinished
+
+        if isinstance(event, (TurnFinished, ToolFinished)):
+            self._front.status.end_hint(_INTERRUPTING)
+
     def _interrupt(self) -> bool:
-        return self._front.sending.interrupt()
+        front = self._front
+        done = front.sending.interrupt()
+        if done and front.sessions.opened:
+            self.hint(_INTERRUPTING)
+        return done
 
     def key_pressed(self, key: str) -> None:
         """Any key of the main screen."""

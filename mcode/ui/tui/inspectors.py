@@ -36,9 +36,9 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
         case "mcp" if rows and "state" in rows[0]:
             return TableInspector(front, MCP, rows)
         case "programs" if data.get("programs"):
-            return TableInspector(front, PROGRAMS, rows_of(data["programs"]), _last_line(result.text))
+            return TableInspector(front, PROGRAMS, rows_of(data, PROGRAMS.member), _last_line(result.text))
         case "hooks" if data.get("hooks"):
-            return TableInspector(front, HOOKS, rows_of(data["hooks"]))
+            return TableInspector(front, HOOKS, rows_of(data, HOOKS.member))
         case "resume" if any(not row.get("current") for row in rows):
             return SessionPicker(front, RESUME, [row for row in rows if not row.get("current")])
         case "rewind" if rows and "turn" in rows[0]:
@@ -92,6 +92,14 @@ def _now(current: Any) -> str:
     return "now" if current else ""
 
 
+def _or_never(outcome: Any) -> str:
+    return str(outcome) or "never ran"
+
+
+def _trouble(row: JsonObject) -> str:
+    return "bad" if str(row.get("last_outcome", "")).startswith("FAIL") else ""
+
+
 def _whole(row: JsonObject) -> str:
     del row
     return ""
@@ -131,10 +139,19 @@ PERMISSIONS = TableSpec(
         Column("line", "line", right=True, worth=2),
     ),
     subtitle="rules, the strongest first",
+    member="rules",
     state="behavior",
     box="Test a call, such as Bash(git push) or Read(notes.txt)",
     box_command="/permissions explain",
-    keys={"enter": RowKey("details", _whole)},
+    keys={
+        "enter": RowKey("details", _whole),
+        "r": RowKey(
+            "remove",
+            lambda row: f"/permissions remove {row['behavior']} {row['rule']}",
+            changes=True,
+            sure=lambda row: f"{row['behavior']} {row['rule']} goes out of force, here and in its file.",
+        ),
+    },
 )
 
 MCP = TableSpec(
@@ -168,6 +185,7 @@ PROGRAMS = TableSpec(
         Column("kept_out", "kept out", lambda value: size_text(int(value)), right=True, worth=3),
     ),
     subtitle="what the model's programs did, and what they kept out of the context",
+    member="programs",
     state="status",
     keys={"enter": RowKey("look into", lambda row: f"/programs {row['number']}")},
 )
@@ -178,11 +196,16 @@ HOOKS = TableSpec(
         Column("event", "event"),
         Column("matcher", "matcher", worth=4),
         Column("command", "command", width=60, least=16),
-        Column("onFailure", "on failure", worth=2),
+        Column("last_outcome", "last", _or_never, style=_trouble, worth=8),
+        Column("last_run", "at", worth=5),
+        Column("last_took", "s", right=True, worth=2),
+        Column("last_effect", "which meant", width=40, least=12, worth=6),
+        Column("onFailure", "on failure", worth=3),
         Column("scope", "scope", worth=3),
         Column("unsupported", "not run because", width=60, least=10, worth=1),
     ),
     subtitle="what runs before and after calls",
+    member="hooks",
     state="event",
     keys={"enter": RowKey("details", _whole)},
 )

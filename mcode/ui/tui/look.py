@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import locale
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -195,9 +194,3 @@ def _luminance(colour: Color) -> float:
         part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def can_show_unicode(environment: Mapping[str, str]) -> bool:
-    """Whether locale and terminal show box lines and the like."""
-    encoding = locale.getpreferredencoding(False).lower().replace("-", "")
-    return encoding == "utf8" and environment.get("TERM", "") != "linux"

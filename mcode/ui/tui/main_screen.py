@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
+from textual.widgets import Static
 from typing_extensions import override
 
-from mcode.ui.tui.look import PlainBar
 from mcode.ui.tui.paste_guard import guard_pastes
-from mcode.ui.tui.setup_panel import SetupPanel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +57,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         background: transparent;
         overflow: hidden;
         TranscriptView { height: 1fr; min-height: 0; }
+        #first-lines { height: 1fr; padding: 0 2; }
         &.tiny TranscriptView { display: none; }
         &.tiny QueueStrip { display: none; }
     }
@@ -69,8 +70,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         super().__init__()
         guard_pastes()
         self._front = front
-        self.setup = SetupPanel(front)
-        """Shown at a start without a key."""
+        self._first_lines = Static(Content("\n".join(front.first_lines)), markup=False, id="first-lines")
+        self.complete = False
+        """False until the first frame is out: it shows the prompt, the last row, and where mcode was started."""
 
     @property
     def _hands(self) -> Hands:
@@ -78,15 +80,36 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @override
     def compose(self) -> ComposeResult:
-        for widget in self._front.widgets():
-            yield widget
-            if widget is self._front.transcript:
-                yield self.setup
+        yield self._first_lines
+        yield self._front.prompt
+        yield self._front.status
 
     def on_mount(self) -> None:
         """The first frame is about to be drawn."""
-        ScrollBar.renderer = ScrollBarRender if self._front.unicode else PlainBar
+        if self._front.unicode:
+            ScrollBar.renderer = ScrollBarRender
+        else:
+            from mcode.ui.tui.look import PlainBar
+
+            ScrollBar.renderer = PlainBar
         self._front.begin()
+
+    async def make_complete(self) -> None:
+        """The first frame is out: put in what it did not need."""
+        front = self._front
+        with front.batch_update():
+            await self.mount(
+                front.transcript,
+                front.setup,
+                front.activity,
+                front.queue,
+                front.panel,
+                front.suggestions,
+                before=front.prompt,
+            )
+            await self.mount(front.own_status, before=front.status)
+            await self._first_lines.remove()
+        self.complete = True
 
     def on_unmount(self) -> None:
         """The widgets are gone; what still happens is shown by nobody."""
@@ -139,6 +162,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_descendant_focus(self) -> None:
         """A click has moved the focus: the state of what waits follows it."""
+        if not self.complete:
+            return
         self._front.activity.reviewing(reviewed=self.focused is self._front.panel)
         self._hands.focus_moved(self.focused)
 

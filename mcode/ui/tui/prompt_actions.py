@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.ui.completion import Suggestion
+    from mcode.ui.suggestion import Suggestion
 
 
 class PromptActions(Protocol):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.content import Content
 from typing_extensions import override
 
-from mcode.ui.completion import Suggestion
+from mcode.ui.suggestion import Suggestion
 from mcode.ui.tui.chips import Chips
 from mcode.ui.tui.enter_guard import EnterGuard
 from mcode.ui.tui.past import Past, as_row, found_in
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from mcode.ui.tui.suggestions import Suggestions
 
 KEYS_HINT = "Enter send    Ctrl+J new line"
+SHIFT_HINT = "Enter send    Shift+Enter new line"
+"""Where the terminal knows that key."""
 
 
 @dataclass(slots=True)
@@ -62,7 +64,8 @@ class PromptArea(TextArea, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = PROMPT_KEYS
 
-    def __init__(self, actions: PromptActions, suggestions: Suggestions) -> None:
+    def __init__(self, actions: PromptActions, suggestions: Suggestions, keys: str = KEYS_HINT) -> None:
+        """`keys`: what Enter does, for the border."""
         self._empty = Placeholder()
         super().__init__(soft_wrap=True, highlight_cursor_line=False, placeholder=Content(self._empty.text))
         self.cursor_blink = False
@@ -75,8 +78,8 @@ class PromptArea(TextArea, inherit_bindings=False):
         """What is searched for in the history; None while nothing is searched."""
         self._stashed: _Stashed | None = None
         self._looking: asyncio.Task[None] | None = None
-        self._title = KEYS_HINT
-        self.border_title = Content(KEYS_HINT)
+        self._keys = self._title = keys
+        self.border_title = Content(keys)
 
     @property
     def draft(self) -> str:
@@ -125,7 +128,7 @@ class PromptArea(TextArea, inherit_bindings=False):
 
     def show_title(self, text: str = "") -> None:
         """Say in the border where keys go; without a text what Enter does."""
-        self._title = text or KEYS_HINT
+        self._title = text or self._keys
         if self._stashed is None:
             self.border_title = Content(self._title)
 

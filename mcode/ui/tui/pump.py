@@ -6,8 +6,6 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING
 
-from mcode.events import TextDelta, ThinkingDelta, ToolProgress
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -19,8 +17,8 @@ STREAM_GAP = 0.1
 GAP = 1 / 30
 """Seconds between two repaints for everything else."""
 
-_GRADUAL = (TextDelta, ThinkingDelta, ToolProgress)
-"""Events that may wait: more of the same kind follow."""
+PAINT = 0.025
+"""Seconds in which a key is painted; what streams waits for it."""
 
 
 class EventPump:
@@ -36,19 +34,30 @@ class EventPump:
 
     def receive(self, event: Event) -> None:
         """Take an event of the core. Returns at once."""
+        from mcode.events import TextDelta, ThinkingDelta, ToolProgress
+
         if self._stopped:
             return
-        if self._waiting and isinstance(event, TextDelta) and isinstance(self._waiting[-1], TextDelta):
-            self._waiting[-1] = TextDelta(self._waiting[-1].text + event.text)
-        elif (
-            self._waiting
-            and isinstance(event, ThinkingDelta)
-            and isinstance(self._waiting[-1], ThinkingDelta)
-        ):
-            self._waiting[-1] = ThinkingDelta(self._waiting[-1].text + event.text)
-        else:
-            self._waiting.append(event)
-        self._due_in(self._stream_gap if isinstance(event, _GRADUAL) else GAP)
+        before = self._waiting[-1] if self._waiting else None
+        match event, before:
+            case TextDelta(text=text), TextDelta(text=earlier):
+                self._waiting[-1] = TextDelta(earlier + text)
+            case ThinkingDelta(text=text), ThinkingDelta(text=earlier):
+                self._waiting[-1] = ThinkingDelta(earlier + text)
+            case _:
+                self._waiting.append(event)
+        gradual = isinstance(event, (TextDelta, ThinkingDelta, ToolProgress))  # more of the same kind follow
+        self._due_in(self._stream_gap if gradual else GAP)
+
+    def key_pressed(self) -> None:
+        """A key is on its way to the screen: it comes first, but holds nothing up for longer than one repaint."""
+        if self._timer is None:
+            return
+        loop = asyncio.get_running_loop()
+        painted = loop.time() + PAINT
+        if self._timer.when() < painted <= self._last + 2 * self._stream_gap:
+            self._timer.cancel()
+            self._timer = loop.call_at(painted, self.flush)
 
     def flush(self) -> None:
         """Show now what has come so far."""

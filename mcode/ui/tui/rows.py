@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
+MOST_ROWS = 2_000
+"""Rows of one block on the screen; the pager has the rest."""
+
+
 class Span(NamedTuple):
     """A piece of a row."""
 
@@ -70,3 +74,8 @@ def copied(rows: Sequence[Row], start: int = 0, end: int | None = None) -> str:
             pieces.append("\n" if each.joint is None else each.joint)
         pieces.append(text[begin : max(begin, stop)])
     return "".join(pieces)
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 call`, `7 calls`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -2,83 +2,42 @@
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from typing_extensions import override
 
 from mcode.errors import McodeError
 from mcode.text import Kind, clean
-from mcode.ui.arrival import NotOpenError, Unsent
-from mcode.ui.tui.greeting import early_lines, is_keyless, late_lines
+from mcode.ui.arrival import Unsent
+from mcode.ui.session_holder import SessionHolder
+from mcode.ui.tui.greeting import is_keyless, late_lines
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from mcode.commands.host import CommandContext, Conversation
+    from mcode.commands.host import Conversation
     from mcode.commands.registry import Registry
     from mcode.events import Event
     from mcode.ui.arrival import Arrival
-    from mcode.ui.completion import Completer
     from mcode.ui.tui.app import McodeApp
     from mcode.ui.tui.drafts import DraftFile
 
 
-class Sessions:
+class Sessions(SessionHolder):
     """Holds the open session and follows what begins and ends with it."""
 
     def __init__(self, front: McodeApp, arriving: Callable[[], Awaitable[Arrival]]) -> None:
         """`arriving` opens the first session, once the first frame is out."""
+        super().__init__(arriving)
         self._front = front
-        self._arriving = arriving
-        self._opening: asyncio.Task[None] | None = None
-        self._arrival: Arrival | None = None
-        self._agent: Conversation | None = None
         self._registry: Registry | None = None
-        self._completer: Completer | None = None
-        self._detach: Callable[[], None] = lambda: None
         self._draft: DraftFile | None = None
 
     @property
-    def agent(self) -> Conversation:
-        """The session that is open now; raises NotOpenError before the first one is."""
-        if self._agent is None:
-            raise NotOpenError
-        return self._agent
-
-    @property
-    def arrival(self) -> Arrival:
-        """What came with the first session; raises NotOpenError before that."""
-        if self._arrival is None:
-            raise NotOpenError
-        return self._arrival
-
-    @property
-    def opened(self) -> bool:
-        """True from the first session on."""
-        return self._agent is not None
-
-    @property
-    def busy(self) -> bool:
-        """True while a turn runs."""
-        return self._agent is not None and self._agent.busy
-
-    @property
+    @override
     def registry(self) -> Registry:
         """The slash commands, with those of this front end."""
-        if self._registry is None:
-            raise NotOpenError
-        return self._registry
-
-    @property
-    def completer(self) -> Completer | None:
-        """What finds completions; None before the first session."""
-        return self._completer
-
-    def context(self) -> CommandContext:
-        """What commands may use."""
-        from mcode.commands.host import CommandContext
-
-        return CommandContext(self.agent, self.arrival.around, self.registry)
+        return self._registry if self._registry is not None else super().registry
 
     def servers(self) -> str:
         """How many servers can be used, for the status line; empty where none is configured."""
@@ -91,7 +50,6 @@ class Sessions:
     def begin(self) -> None:
         """Show what is known before a session is there, and take what was typed and is to be sent."""
         front = self._front
-        front.say("\n".join(early_lines(front.start, front.home)), "command")
         if front.typed_before:
             front.prompt.insert(front.typed_before)
         for text in front.messages_before:
@@ -105,6 +63,7 @@ class Sessions:
         front = self._front
         opened = False
         try:
+            await front.make_complete()
             arrival = await self._arriving()
             opened = True
         except McodeError as error:
@@ -128,30 +87,24 @@ class Sessions:
     def _hold(self, looked_at: Sequence[tuple[str, str]]) -> None:
         """There is no key: nothing is sent until the user has chosen, and what was to be sent is in the draft."""
         front = self._front
-        front.main.setup.open(looked_at)
+        front.setup.open(looked_at)
         early, front.sending.early = front.sending.early or [], []
         if early:
             front.prompt.use_draft("\n\n".join(text for text in (*early, front.prompt.draft) if text))
 
     def _take(self, arrival: Arrival) -> None:
         """Keep what came with the first session."""
-        from mcode.ui.completion import Completer
-        from mcode.ui.file_names import FileNames
-        from mcode.ui.history import HistoryFile
         from mcode.ui.tui.own_commands import with_own_commands
 
-        front, around = self._front, arrival.around
-        self._arrival, self._agent = arrival, arrival.agent
+        front = self._front
+        self.keep(arrival, front.history, lambda text: front.say(text, "warning"))
         self._registry = with_own_commands(arrival.registry, front)
-        self._completer = Completer(self.context, FileNames(lambda: self.agent.workspace.roots))
-        kept, start = around.places.history_file, arrival.agent.workspace.start
-        front.history.open(HistoryFile(kept, start, around.masker, lambda text: front.say(text, "warning")))
         ui = arrival.agent.settings.own.ui
         front.notifier.bell = ui.bell
         if ui.theme is not None and ui.theme != front.theme and ui.theme in front.available_themes:
             front.theme = ui.theme
         self._take_keys(ui.keys)
-        front.status.keyless = is_keyless(around)
+        front.status.keyless = is_keyless(arrival.around)
         if arrival.servers is not None:
             arrival.servers.listen(lambda _: front.status.refresh_facts())
 
@@ -185,8 +138,6 @@ class Sessions:
             ApprovalResolved,
             QuestionAsked,
             QuestionResolved,
-            QueueChanged,
-            SessionStarted,
             TurnFinished,
         )
 
@@ -198,8 +149,6 @@ class Sessions:
                 notifier.show("working" if self.agent.busy else "")
             case TurnFinished():
                 notifier.ended()
-            case SessionStarted() | QueueChanged():
-                pass
             case _:
                 pass
 
@@ -216,7 +165,7 @@ class Sessions:
         old = self.agent
         front.pump.flush()
         front.deciding.leave()
-        self._detach()
+        self.detach()
         draft = front.prompt.draft
         if self._draft is not None:
             self._draft.keep("", ())
@@ -239,24 +188,16 @@ class Sessions:
         """Close the session; what its end still says goes straight to the terminal."""
         front = self._front
         try:
-            await self._end_opening()
+            await self.end_opening()
             if self._draft is not None:
                 await self._draft.finish()
-            if self._agent is not None:
-                await self._agent.close(reason)
+            await self.close(reason)
         except McodeError as error:
             front.farewell.say(f"error: {clean(str(error), Kind.LINE)}")
         finally:
-            self._detach()
+            self.detach()
             await front.work.stop()
             await front.history.finish()
-
-    async def _end_opening(self) -> None:
-        """The screen is left: a session that is not there yet is not waited for."""
-        if self._opening is not None and not self.opened:
-            self._opening.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._opening
 
     async def _start(self, agent: Conversation, source: str) -> None:
         try:
@@ -269,25 +210,14 @@ class Sessions:
 
     def _attach(self, agent: Conversation, *, replay: bool) -> None:
         front = self._front
-        self._agent = agent
-        front.facts.model, front.facts.mode = agent.model, agent.mode
-        front.facts.confined = bool(agent.policy.sandbox)
-        front.facts.ledger = agent.ledger
+        front.facts.follow(agent)
         if replay:
             front.transcript.replay(agent.transcript())
             name = f' "{clean(agent.name, Kind.LINE)}"' if agent.name else ""
             front.say(f"Session {agent.session.id[:8]}{name} goes on from here.")
-        unsubscribe = agent.events.subscribe(front.pump.receive)
-        detach = agent.desk.attach()
+        self.listen(agent, front.pump.receive)
         self._restore_draft(agent)
         front.status.refresh_facts()
-
-        def leave() -> None:
-            unsubscribe()
-            detach()
-            self._detach = lambda: None
-
-        self._detach = leave
 
     def _restore_draft(self, agent: Conversation) -> None:
         """Bring back what was not sent when the session was left."""

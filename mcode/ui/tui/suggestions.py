@@ -12,7 +12,7 @@ from mcode.text import Kind, cell_width, clean, shorten
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.ui.completion import Suggestion
+    from mcode.ui.suggestion import Suggestion
 
 _ROWS = 8
 """Rows that are shown at once."""
@@ -48,7 +48,7 @@ class Suggestions(Static):
     @property
     def open(self) -> bool:
         """True while the list is on the screen."""
-        return bool(self.display)
+        return self.is_mounted and bool(self.display)
 
     @property
     def picked(self) -> Suggestion | None:

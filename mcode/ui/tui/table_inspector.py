@@ -32,6 +32,8 @@ _HIT_ROWS = 6
 """The same for an answer to the box, so that the rows stay in sight."""
 
 
+_NOTHING = "No row matches. An empty search and f (filter: all) show all of them again."
+
 _HELD = 0.3
 """Seconds in which an Enter still belongs to the key that asked."""
 
@@ -60,6 +62,8 @@ class TableSpec:
     subtitle: str = ""
     state: str = ""
     """The member that `f` filters by."""
+    member: str = ""
+    """The member of the command's data that holds the rows; empty where the data are the rows."""
     box: str = ""
     """What the box asks for; empty where words only filter the rows."""
     box_command: str = ""
@@ -234,8 +238,9 @@ class TableInspector(InspectorScreen):
         context = self.front.context()
         result = await context.registry.run(command, context)
         if again:
-            fresh = rows_of((await context.registry.run(self._spec.title, context)).data)
-            self._all = fresh or self._all
+            answer = await context.registry.run(self._spec.title, context)
+            if not answer.failed:
+                self._all = rows_of(answer.data, self._spec.member)
             self._fill()
         lines = clean(result.text, Kind.BLOCK).split("\n")
         if boxed:
@@ -275,7 +280,7 @@ class TableInspector(InspectorScreen):
             member = spec.columns[self._sort].member
             rows.sort(key=lambda row: _order(row.get(member)))
         self._shown = rows
-        self._table.show(rows)
+        self._table.show(rows, _NOTHING if self._all else "")
         self.draw_frame()
 
 
@@ -284,8 +289,10 @@ def facts(row: JsonObject) -> str:
     return "\n".join(f"{name:<16} {'' if value is None else value}" for name, value in row.items())
 
 
-def rows_of(data: object) -> list[JsonObject]:
-    """The objects of a command's data, where it is a list of them."""
+def rows_of(data: object, member: str = "") -> list[JsonObject]:
+    """The objects of a command's data, or of one member of it, where that is a list of them."""
+    if member:
+        data = cast("JsonObject", data).get(member) if isinstance(data, dict) else None
     if not isinstance(data, list):
         return []
     return [cast("JsonObject", each) for each in cast("list[object]", data) if isinstance(each, dict)]

@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from mcode.text import Kind, cell_width, clean
 from mcode.ui.tui.wrapping import shorten_with
+from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,6 +32,9 @@ _GAP = 2
 _MARK = 2
 """Cells in front of the first column: the sign of the row under the cursor, and a blank."""
 
+_EMPTY_FROM = 2
+"""Row of the sentence that stands in place of rows."""
+
 _MEASURED = 120
 """Rows whose cells say how wide a column wants to be, beside the longest plain values of all others."""
 
@@ -44,6 +48,8 @@ class Column:
     write: Callable[[Any], str] = str
     of_row: Callable[[JsonObject], str] | None = None
     """Writes the cell where more than one member tells what stands there."""
+    style: Callable[[JsonObject], str] | None = None
+    """Names of styles for a cell that is not to be overlooked; its words say the same."""
     right: bool = False
     width: int = 40
     """Cells at most."""
@@ -124,13 +130,15 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._columns = columns
         self._look = look
         self._table_rows: Sequence[JsonObject] = ()
+        self._empty = ""
         self._natural: Sequence[int] = ()
         self._fitted: list[tuple[Column, int]] = []
         self.cursor_row = 0
 
-    def show(self, rows: Sequence[JsonObject]) -> None:
-        """Show other rows; the cursor stays where it is as far as there is a row."""
+    def show(self, rows: Sequence[JsonObject], empty: str = "") -> None:
+        """Show other rows, or a sentence where there are none; the cursor stays where it is as far as it can."""
         self._table_rows = rows
+        self._empty = "" if rows else empty
         self.cursor_row = max(0, min(self.cursor_row, len(rows) - 1))
         self._natural = [self._wanted(column) for column in self._columns]
         self._fit()
@@ -203,21 +211,28 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         at = y - 1 + self.scroll_offset.y
         if y == 0:
             heads = (column.title for column, _ in self._fitted)
-            strip = self._strip(heads, " ", base + Style(bold=True, underline=True), base)
+            styles = [base + Style(bold=True, underline=True)] * len(self._fitted)
+            strip = self._strip(heads, " ", styles, base)
         elif at < len(self._table_rows):
             row = self._table_rows[at]
             under = at == self.cursor_row
             style = base + (Style(bold=True, reverse=self.has_focus) if under else Style.null())
-            strip = self._strip(
-                (column.text(row) for column, _ in self._fitted), ">" if under else " ", style, style
-            )
+            look = self._look()
+            styles = [
+                style + look.style(column.style(row) if column.style else "") for column, _ in self._fitted
+            ]
+            cells = (column.text(row) for column, _ in self._fitted)
+            strip = self._strip(cells, ">" if under else " ", styles, style)
         else:
-            return Strip.blank(width, base)
+            said = wrap_words(self._empty, max(10, width - _MARK)) if self._empty else []
+            if y - _EMPTY_FROM not in range(len(said)):
+                return Strip.blank(width, base)
+            strip = Strip([Segment(f"{' ' * _MARK}{said[y - _EMPTY_FROM]}", base)])
         return strip.adjust_cell_length(width, base)
 
-    def _strip(self, cells: Iterable[str], mark: str, style: Style, gap: Style) -> Strip:
+    def _strip(self, cells: Iterable[str], mark: str, styles: Sequence[Style], gap: Style) -> Strip:
         segments = [Segment(mark.ljust(_MARK), gap)]
-        for at, ((column, width), text) in enumerate(zip(self._fitted, cells, strict=True)):
+        for at, ((column, width), text, style) in enumerate(zip(self._fitted, cells, styles, strict=True)):
             short = shorten_with(text, width, self._look().glyphs.cut)
             blank = " " * (width - cell_width(short))
             if at:

@@ -1,4 +1,4 @@
-"""Asking the terminal for its background colour, before Textual reads its input.
+"""Asking the terminal for its background colour and its keyboard protocol, before Textual reads its input.
 
 Textual takes the answer for keys, so the question is put first, and never over ssh, where the answer could come
 late. What the user types meanwhile is handed back.
@@ -24,11 +24,13 @@ LIMIT = 0.1
 REST = 0.4
 """Seconds to wait for the rest of an answer that has begun."""
 
-_QUESTION = b"\x1b]11;?\x1b\\\x1b[c"
-"""The background colour; and the terminal's kind, which every terminal answers, so that nobody waits in vain."""
+_QUESTION = b"\x1b]11;?\x1b\\\x1b[?u\x1b[c"
+"""The background colour, the keyboard protocol that tells Shift+Enter from Enter, and the terminal's kind, which
+every terminal answers, so that nobody waits in vain."""
 
 _PART = rb"([0-9a-fA-F]{1,4})"
 _COLOUR = re.compile(rb"\x1b\]11;rgba?:%s/%s/%s[^\x07\x1b]*(?:\x07|\x1b\\)" % (_PART, _PART, _PART))
+_KEYBOARD = re.compile(rb"\x1b\[\?[0-9]+u")
 _KIND = re.compile(rb"\x1b\[\?[0-9;]*c")
 
 
@@ -40,6 +42,8 @@ class Background:
     """None where it did not tell."""
     typed: str = ""
     """What was typed while it was asked."""
+    all_keys: bool = False
+    """It knows the keyboard protocol in which Shift+Enter is another key than Enter."""
 
 
 def may_ask(environment: Mapping[str, str]) -> bool:
@@ -67,12 +71,13 @@ def ask_background(source: int, target: int) -> Background:
 def read_answer(answer: bytes) -> Background:
     """What an answer means; what does not belong to it was typed."""
     found = _COLOUR.search(answer)
-    typed = _KIND.sub(b"", _COLOUR.sub(b"", answer)).decode("utf-8", "ignore")
+    all_keys = _KEYBOARD.search(answer) is not None
+    typed = _KIND.sub(b"", _KEYBOARD.sub(b"", _COLOUR.sub(b"", answer))).decode("utf-8", "ignore")
     typed = "".join(letter for letter in typed if letter.isprintable())
     if found is None:
-        return Background(None, typed)
+        return Background(None, typed, all_keys)
     red, green, blue = (int(part, 16) / (16 ** len(part) - 1) for part in found.groups())
-    return Background(0.299 * red + 0.587 * green + 0.114 * blue < 0.5, typed)
+    return Background(0.299 * red + 0.587 * green + 0.114 * blue < 0.5, typed, all_keys)
 
 
 def _answer(source: int) -> bytes:

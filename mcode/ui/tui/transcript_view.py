@@ -34,7 +34,7 @@ _FOLDABLE = (CallBlock, ThinkingBlock, UserBlock)
 
 
 class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows a document. The app hands events to `apply` in batches; one flush paints what a batch changed.
+    """Shows a document. The app hands events to `receive` in batches; one flush paints what a batch changed.
 
     Scrolling follows the end until the reader scrolls up, and again once the end is in view. The position is a
     block and a row of it, so nothing that happens elsewhere moves what is being read.
@@ -77,7 +77,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """Whether the last rows are in view and stay so."""
         return self._viewport.following
 
-    def apply(self, event: Event) -> None:
+    def receive(self, event: Event) -> None:
         """Take one event in; what a batch of them changes is painted together, once the caller is done."""
         self.document.apply(event)
         self._flush_soon()

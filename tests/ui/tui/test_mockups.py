@@ -54,6 +54,6 @@ def make_plain(on: Driven) -> None:
     app = on.app
     app.unicode = False
     ScrollBar.renderer = PlainBar
-    for widget in (app.prompt, app.panel, app.main.setup, app.screen):
+    for widget in (app.prompt, app.panel, app.setup, app.screen):
         widget.add_class("ascii")
     app.theme = "ansi-dark"

@@ -57,6 +57,12 @@ def test_an_answer_may_come_in_pieces_with_keys_between() -> None:
         assert ask_background(file, file) == Background(False, "fix")
 
 
+def test_a_terminal_tells_whether_it_knows_shift_enter() -> None:
+    with terminal(b"\x1b]11;rgb:00/00/00\x07", b"x\x1b[?0u", KIND) as file:
+        assert ask_background(file, file) == Background(True, "x", all_keys=True)
+    assert not read_answer(KIND).all_keys
+
+
 def test_a_terminal_that_does_not_know_the_question_costs_no_waiting() -> None:
     with terminal(KIND) as file:
         began = time.monotonic()

@@ -67,7 +67,7 @@ def shown(app: Host) -> list[str]:
 
 def say(app: Host, *events: Event) -> None:
     for event in events:
-        app.view.apply(event)
+        app.view.receive(event)
     app.view.flush()
 
 

@@ -1,4 +1,4 @@
-"""What becomes of an entered draft: a message, a command, or the user's own shell line."""
+"""What becomes of an entered draft, in every front end: a message, a command, or the user's own shell line."""
 
 from __future__ import annotations
 
@@ -35,9 +35,11 @@ class Sending:
         give_back: Callable[[str], None],
         changed: Callable[[], None],
         leave: Callable[[], None],
+        echo: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """`show` answers a command; `give_back` puts a text into the draft; `changed`: `ahead` is another one;
-        `leave` ends the front end where there is no session that could be asked to."""
+        """`show` answers a command; `give_back` puts a text into the draft; `changed`: something else waits;
+        `leave` ends the front end where there is no session that could be asked to; `echo` puts what was entered
+        before the eyes at once, where a front end does that."""
         self._context = context
         self._work = work
         self._show = show
@@ -45,6 +47,7 @@ class Sending:
         self._give_back = give_back
         self._changed = changed
         self._leave = leave
+        self._echo = echo
         self.early: list[str] | None = []
         """What was sent before there was a session, oldest first; None from then on."""
         self.ready = asyncio.Event()
@@ -72,6 +75,7 @@ class Sending:
         if alone is not None:
             self._say(alone)
         elif is_for_registry(text, self._context()):
+            self._echo(text)
             self._work.begin(self._command(text))
         elif text.startswith("!") and text[1:].strip():
             self._shell = self._work.begin(self._run_shell(text[1:].strip()))
@@ -79,6 +83,7 @@ class Sending:
             self._work.begin(self._message(text))
         else:
             self.ahead = text
+            self._echo(text)
             self._changed()
             self._work.begin(self._message(text, ahead=True))
 
@@ -130,17 +135,18 @@ class Sending:
             return True
         return False
 
-    def receive(self, event: Event) -> None:
-        """Follow the turn."""
+    def receive(self, event: Event) -> bool:
+        """Follow the turn; False where the event tells of a message that `echo` was given already."""
         from mcode.events import AssistantMessage, TextDelta, ToolStarted, TurnFinished, TurnStarted
 
         match event:
             case TurnStarted(text=text):
                 self._turn_text = text
                 self._came = False
-                if self.ahead:
-                    self.ahead = ""
+                ahead, self.ahead = self.ahead, ""
+                if ahead:
                     self._changed()
+                return text != ahead
             case TextDelta() | AssistantMessage() | ToolStarted():
                 self._came = True
             case TurnFinished(reason=reason):
@@ -151,6 +157,7 @@ class Sending:
                 self._turn_text = ""
             case _:
                 pass
+        return True
 
     def _return_ahead(self) -> None:
         text, self.ahead = self.ahead, ""

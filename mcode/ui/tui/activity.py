@@ -1,0 +1,106 @@
+"""The rows above the prompt while something goes on: what runs, and which messages wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.widgets import Static
+
+from mcode.text import Kind, clean, shorten
+from mcode.ui.tui.status import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.events import Resize
+    from textual.timer import Timer
+
+    from mcode.ui.tui.status import Facts
+
+_QUEUED = 3
+
+
+class ActivityLine(Static):
+    """One row while something runs. The only widget that a clock wakes."""
+
+    DEFAULT_CSS = "ActivityLine { height: 1; display: none; padding: 0 1; color: $foreground; }"
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(Content(""), markup=False)
+        self._facts = facts
+        self._waiting = 0
+        self._reviewed = False
+        self._clock: Timer | None = None
+
+    def waiting(self, count: int) -> None:
+        """So many approvals and questions wait."""
+        self._waiting = count
+        self.refresh_facts()
+
+    def reviewing(self, *, reviewed: bool) -> None:
+        """The user is at what waits, or not; there Esc goes back to the prompt."""
+        if reviewed != self._reviewed:
+            self._reviewed = reviewed
+            self.refresh_facts()
+
+    def refresh_facts(self) -> None:
+        """Draw what is true now; the clock runs exactly while something does."""
+        text = self._facts.activity
+        active = self._facts.active or bool(text)
+        if active and self._waiting:
+            what = "1 approval" if self._waiting == 1 else f"{self._waiting} approvals"
+            text = f"* {what} waiting" + ("" if self._reviewed else ": Tab to review   Esc interrupts")
+        if self.display != active:
+            self.display = active
+        if active:
+            self.update(
+                Content(shorten(text, max(10, self.screen.size.width - 2), self._facts.cut)), layout=False
+            )
+        if active and self._clock is None:
+            self._clock = self.set_interval(1.0, self.refresh_facts)
+        elif not active and self._clock is not None:
+            self._clock.stop()
+            self._clock = None
+
+
+class QueueStrip(Static):
+    """Messages that wait for the end of the turn."""
+
+    DEFAULT_CSS = "QueueStrip { height: auto; display: none; padding: 0 1; color: $foreground; }"
+
+    def __init__(self, cut: str) -> None:
+        """`cut` stands at the end of what is too wide."""
+        super().__init__(Content(""), markup=False)
+        self._cut = cut
+        self._shown: tuple[Sequence[str], str, str] = ((), "", "")
+
+    def show(self, waiting: Sequence[str], sending: str, *, when: str) -> None:
+        """`sending`: a message whose turn has not begun; `when` the others are sent."""
+        if (waiting, sending, when) == self._shown:
+            return
+        self._shown = (tuple(waiting), sending, when)
+        self._draw()
+
+    def on_resize(self, event: Resize) -> None:
+        """Another width cuts the rows anew."""
+        del event
+        self._draw()
+
+    def _draw(self) -> None:
+        waiting, sending, when = self._shown
+        width = max(20, self.screen.size.width - 2)
+        rows = [f" sending:  {clean(sending, Kind.LINE)}"] if sending else []
+        for at, text in enumerate(waiting[:_QUEUED], 1):
+            note = ""
+            if at == min(len(waiting), _QUEUED):
+                note = f"Up edits; sent {when}"
+            rows.append(
+                spread(
+                    f" queued {at}:  {clean(text, Kind.LINE)}", f"({note})" if note else "", width, self._cut
+                )
+            )
+        if len(waiting) > _QUEUED:
+            rows.append(f" +{len(waiting) - _QUEUED}")
+        self.display = bool(rows)
+        self.update(Content("\n").join(Content(shorten(row, width, self._cut)) for row in rows))

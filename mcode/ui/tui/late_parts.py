@@ -1,0 +1,106 @@
+"""The parts of the screen that its first frame does not need, made when somebody first asks for them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from mcode.ui.tui.activity import ActivityLine, QueueStrip
+    from mcode.ui.tui.app import McodeApp
+    from mcode.ui.tui.approval_panel import ApprovalPanel
+    from mcode.ui.tui.deciding import Deciding
+    from mcode.ui.tui.look import Look
+    from mcode.ui.tui.own_status_line import OwnStatusLine
+    from mcode.ui.tui.setup_panel import SetupPanel
+    from mcode.ui.tui.transcript_view import TranscriptView
+
+
+class LateParts:
+    """What `McodeApp` has beside the prompt and the last row."""
+
+    _present_look: Look | None = None
+
+    @property
+    def _front(self) -> McodeApp:
+        return cast("McodeApp", self)
+
+    @property
+    def look(self) -> Look:
+        """Styles and glyphs of the present theme."""
+        if self._present_look is None:
+            from mcode.ui.tui.look import look_for
+
+            front = self._front
+            self._present_look = look_for(
+                front.current_theme, unicode=front.unicode, colour=front.manners.color
+            )
+        return self._present_look
+
+    def change_look(self) -> None:
+        """The theme is another one."""
+        self._present_look = None
+        if self._front.main.complete:
+            self.transcript.change_look(self.look)
+
+    @cached_property
+    def transcript(self) -> TranscriptView:
+        """All that was said and done."""
+        from mcode.ui.tui.document import Document
+        from mcode.ui.tui.transcript_view import TranscriptView
+
+        return TranscriptView(Document(), self.look)
+
+    @cached_property
+    def setup(self) -> SetupPanel:
+        """What is shown at a start without a key."""
+        from mcode.ui.tui.setup_panel import SetupPanel
+
+        return SetupPanel(self._front)
+
+    @cached_property
+    def activity(self) -> ActivityLine:
+        """What runs."""
+        from mcode.ui.tui.activity import ActivityLine
+
+        return ActivityLine(self._front.facts)
+
+    @cached_property
+    def queue(self) -> QueueStrip:
+        """What waits to be sent."""
+        from mcode.ui.tui.activity import QueueStrip
+
+        return QueueStrip(self._front.cut)
+
+    @cached_property
+    def own_status(self) -> OwnStatusLine:
+        """The user's own status line."""
+        from mcode.ui.tui.own_status_line import OwnStatusLine
+
+        return OwnStatusLine()
+
+    @cached_property
+    def panel(self) -> ApprovalPanel:
+        """What waits for the user."""
+        from mcode.ui.tui.approval_panel import ApprovalPanel
+
+        front = self._front
+        panel = ApprovalPanel(lambda: self.look, lambda: front.main.size.height)
+        panel.set_class(not front.unicode, "ascii")
+        return panel
+
+    @cached_property
+    def deciding(self) -> Deciding:
+        """The state of what waits for the user."""
+        from mcode.ui.tui.deciding import Deciding
+
+        front = self._front
+        return Deciding(
+            self.panel,
+            front.prompt,
+            front.main,
+            desk=lambda: front.agent.desk,
+            start=lambda: str(front.start),
+            idle=front.manners.idle,
+            arm=front.manners.arm,
+        )

@@ -1,0 +1,50 @@
+"""/hooks tells how each hook ran last, and what became of its call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.commands.typing import typed
+from tests.stage import stage, turns, use
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def hook(command: str, **more: str) -> dict[str, Any]:
+    return {"matcher": "Bash", "hooks": [{"type": "command", "command": command, **more}]}
+
+
+async def test_the_last_run_of_a_hook_is_told_with_its_output_and_what_it_meant_for_the_call(
+    tmp_path: Path,
+) -> None:
+    before = [hook("echo broken >&2; exit 1"), hook("exit 0")]
+    settings = {
+        "hooks": {"PreToolUse": before, "PostToolUse": [hook("exit 0")]},
+        "permissions": {"allow": ["Bash(true)"]},
+    }
+    async with stage(tmp_path, turns(use("Bash", command="true"), "Done."), settings=settings) as session:
+        fresh = (await typed(session, "/hooks")).data["hooks"]
+        assert [each["last_outcome"] for each in fresh] == ["", "", ""]
+        await session.say("go")
+        result = await typed(session, "/hooks")
+        failed, fine, after = result.data["hooks"]
+        assert (failed["last_outcome"], failed["last_effect"]) == (
+            "FAIL (exit 1)",
+            "the call went on without it",
+        )
+        assert "broken" in failed["last_output"]
+        assert failed["last_run"].count(":") == 2
+        assert (fine["last_outcome"], fine["last_effect"]) == ("ok", "the call went on")
+        assert after["last_outcome"] == "ok"
+        assert "FAIL (exit 1): the call went on without it" in result.text
+        assert "it said: broken" in result.text or "broken" in result.text
+
+
+async def test_a_refusal_by_a_hook_is_told_as_one(tmp_path: Path) -> None:
+    settings = {"hooks": {"PreToolUse": [hook("echo not here >&2; exit 2")]}}
+    async with stage(tmp_path, turns(use("Bash", command="true"), "Done."), settings=settings) as session:
+        await session.say("go")
+        (told,) = (await typed(session, "/hooks")).data["hooks"]
+        assert (told["last_outcome"], told["last_effect"]) == ("blocked (exit 2)", "the call was refused")
+        assert told["last_output"] == "not here"
