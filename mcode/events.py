@@ -152,7 +152,7 @@ class ApprovalResolved:
     choice: str
     """Key of the choice; `batch` with others, `rule` where a later answer covers it, or `withdrawn`."""
     decided_by: str
-    """`user`, `hook: NAME` or `interrupt`."""
+    """`user`; of a withdrawn one `interrupt`, or what else has cancelled the call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,7 @@ class TurnLoop:
         finally:
             for call in calls:
                 if call.id in self.conversation.history.unfinished:
-                    why = "the user stopped" if _is_cancelling() else "a hook or an error ended"
+                    why = "" if _is_cancelling() else "a hook or an error ended the turn"
                     outcome = outcomes.cancelled(call, False, "", why=why)
                     self.pipeline.recorder.finish(outcome, started=False)
         return results

@@ -42,6 +42,15 @@ def program_list(programs: Sequence[AuditedProgram]) -> str:
     return f"{table(rows, right=frozenset({3, 4, 5}))}\n{total} /programs NUMBER shows one."
 
 
+def in_and_out(programs: Sequence[AuditedProgram]) -> str:
+    """What all programs brought in and what of it went to the model: whether they filtered anything."""
+    brought, went = sum(each.bytes_in for each in programs), sum(each.chars_out for each in programs)
+    ratio = f", one in {brought / went:,.0f}" if 0 < went < brought else ""
+    return (
+        f"{plural(len(programs), 'program')} this session: {size(brought)} in, {went:,} characters out{ratio}"
+    )
+
+
 def program_page(program: AuditedProgram) -> str:
     """One program: how it ended, its text with the calls under the lines that made them, and its result."""
     head = (
@@ -106,7 +115,7 @@ def _calls(calls: Iterable[AuditedCall], width: int) -> list[str]:
             call.tool,
             _cut(call.arguments),
             "-" if call.duration_ms is None else f"{call.duration_ms / 1000:.1f} s",
-            call.summary or call.kind,
+            _came_of(call),
             f"({call.decision})" if call.decision else "",
         )
         for call in listed[:_CALLS_OF_A_LINE]
@@ -117,6 +126,12 @@ def _calls(calls: Iterable[AuditedCall], width: int) -> list[str]:
         bad = sum(call.state != "ok" for call in listed[_CALLS_OF_A_LINE:])
         lines.append(f"{indent}and {more} more, {bad} of them not ok; --json has all")
     return lines
+
+
+def _came_of(call: AuditedCall) -> str:
+    """Why a call failed, else what is said of it in short."""
+    why = call.message.strip().partition("\n")[0] if call.state == "failed" else ""
+    return _cut(why) or call.summary or call.kind
 
 
 def _cut(text: str) -> str:

@@ -77,7 +77,8 @@ async def run_kept(context: CommandContext, name: str, arguments: Arguments) -> 
     code = program.with_arguments(read_arguments(arguments.words))
     outcome = await context.agent.programs.run_kept(name, code, program.needs)
     failed = outcome.status is not Status.OK
-    return CommandResult(outcome.text, {"status": str(outcome.status), "data": outcome.data}, failed=failed)
+    data = {"status": str(outcome.status), "data": outcome.data}
+    return CommandResult(outcome.text, data, failed=failed, on_card=True)
 
 
 def kept_names(context: CommandContext) -> Sequence[tuple[str, str]]:

@@ -66,6 +66,8 @@ class CommandResult:
     """What the front end has to do next."""
     failed: bool = False
     """True where the command could not do what was asked; the text says why."""
+    on_card: bool = False
+    """True where a call did the work: a front end whose cards show what came of calls need not say the text, too."""
 
 
 @dataclass(frozen=True, slots=True)

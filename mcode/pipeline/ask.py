@@ -46,6 +46,7 @@ class _Waiting:
     proposals: dict[str, Proposal]
     future: asyncio.Future[Answer | Answers | None]
     still_asked: Callable[[], bool] = lambda: True
+    why_cancelled: Callable[[], str] = lambda: ""
 
 
 class Desk:
@@ -86,11 +87,12 @@ class Desk:
         site: CallSite | None = None,
         sandbox: str = "",
         still_asked: Callable[[], bool] = lambda: True,
+        why_cancelled: Callable[[], str] = lambda: "",
     ) -> Answer:
         """Ask about one call and wait as long as it takes; cancelling withdraws the question.
 
         `site`: where a program made it. `sandbox`: what would confine it. `still_asked` is looked at when another
-        answer has made a rule.
+        answer has made a rule, `why_cancelled` when the question is withdrawn; empty for an interrupt.
         """
         in_program = site is not None
         keyed = keyed_proposals(verdict.proposals, in_program=in_program)
@@ -106,7 +108,7 @@ class Desk:
             parts=_parts_of(verdict),
             sandbox=sandbox,
         )
-        entry = _Waiting(request, keyed, _future(), still_asked)
+        entry = _Waiting(request, keyed, _future(), still_asked, why_cancelled)
         return cast("Answer", await self._wait(request.approval_id, entry))
 
     async def question(self, call: Call, questions: Sequence[Question]) -> Answers | None:
@@ -189,7 +191,8 @@ class Desk:
             return await entry.future
         except asyncio.CancelledError:
             if isinstance(entry.request, ApprovalRequested):
-                self._events.emit(ApprovalResolved(key, "withdrawn", "interrupt"))
+                why = entry.why_cancelled() or "interrupt"
+                self._events.emit(ApprovalResolved(key, "withdrawn", why))
             else:
                 self._events.emit(QuestionResolved(key, answered=False))
             raise

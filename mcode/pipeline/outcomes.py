@@ -62,13 +62,17 @@ def cancelled(
     decision: str,
     so_far: ToolResult | None = None,
     *,
-    why: str = "the user stopped",
+    why: str = "",
 ) -> Outcome:
-    """A call that the end of its turn took with it, before its body had started or with what it had done so far."""
+    """A call that ended with its turn or program, before its body had started or with what it had done so far.
+
+    `why`: what ended it, where that was not the user who stopped the turn.
+    """
+    why = why or "the user stopped the turn"
     if started:
-        text = f"interrupted: {call.tool} ran when {why} the turn; it may have had effects."
+        text = f"interrupted: {call.tool} ran when {why}; it may have had effects."
     else:
-        text = f"not started: {why} the turn before {call.tool} ran; nothing was done."
+        text = f"not started: {why} before {call.tool} ran; nothing was done."
     if so_far is not None and so_far.text:
         text = f"{text}\n{so_far.text}"
     return Outcome(

@@ -135,6 +135,10 @@ class Permission:
             text = f"{verdict.reason}. Nobody can be asked in this run, so it counts as denied"
             denial = outcomes.denied(call, text, FailureKind.DENIED)
             return Decided(admitted, "nobody to ask", "denied: nobody to ask", denial)
+        await self.programs.before_asking(call)
+        permitted = self._permitted_since(admitted, verdict) if call.parent is not None else None
+        if permitted is not None:
+            return _permitted(admitted, permitted)
         answer = await self.desk.approve(
             call,
             preview,
@@ -143,6 +147,7 @@ class Permission:
             site=self.programs.site_of(call),
             sandbox=self.policy.sandbox if admitted.access.command is not None else "",
             still_asked=lambda: self._permitted_since(admitted, verdict) is None,
+            why_cancelled=lambda: self.programs.why_cancelled(call),
         )
         if not answer.allowed:
             return self._denied(admitted, answer)

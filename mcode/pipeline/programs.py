@@ -22,8 +22,16 @@ class Programs(Protocol):
         """Wait until what the call would change is as the program's earlier calls leave it."""
         ...
 
+    async def before_asking(self, call: Call) -> None:
+        """Wait until the program's earlier calls are asked about, or need not be."""
+        ...
+
     async def before_body(self, call: Call) -> bool:
         """Wait until a call that was let through is the next in its program's order; True where it had to wait."""
+        ...
+
+    def why_cancelled(self, call: Call) -> str:
+        """What ended a program's call, such as the program's own end; empty for an interrupt and for other calls."""
         ...
 
     def stop(self, program: str, reason: str) -> bool:

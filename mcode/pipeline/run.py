@@ -106,7 +106,8 @@ class Pipeline:
             result, seconds = journey.result
             return replace(self._outcome(journey.call, result, seconds), decision=journey.decision)
         so_far = next((each for each in stopped.args if isinstance(each, ToolResult)), None)
-        return outcomes.cancelled(journey.call, journey.started, journey.decision, so_far)
+        why = self.programs.why_cancelled(journey.call)
+        return outcomes.cancelled(journey.call, journey.started, journey.decision, so_far, why=why)
 
     async def _travel(self, journey: _Journey) -> Outcome:
         admitted = await self.gate.admit(journey.call)

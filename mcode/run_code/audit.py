@@ -27,6 +27,9 @@ quick: what makes the record of a call may be called a moment later, once and in
 ARGUMENTS_SHOWN = 2_048
 """Characters of a call's arguments that are kept, after masking."""
 
+MESSAGE_SHOWN = 300
+"""Characters of why a call failed that are kept."""
+
 _SHORT = 200
 _REMEMBERED = 256
 
@@ -82,6 +85,7 @@ class Audit:
                 "waited_ms": round(record.waited * 1000),
                 **_times(outcome),
                 "kind": record.kind,
+                "message": self._beginning(record.message, MESSAGE_SHOWN),
                 "result_bytes": len(reply.body) if reply is not None else 0,
                 "text_chars": len(outcome.text) if outcome is not None else 0,
                 "result_sha256": reply.digest if reply is not None else "",
@@ -118,9 +122,9 @@ class Audit:
             masked = self._masked[text] = self._mask_whole(text)
         return masked
 
-    def _beginning(self, text: str) -> str:
-        """The text up to the limit, masked: twice as much is looked at, so that no secret is cut in two."""
-        return self._mask(well_formed(text[: 2 * ARGUMENTS_SHOWN]))[:ARGUMENTS_SHOWN]
+    def _beginning(self, text: str, most: int = ARGUMENTS_SHOWN) -> str:
+        """The text up to a limit, masked: much more is looked at, so that no secret is cut in two."""
+        return self._mask(well_formed(text[: most + ARGUMENTS_SHOWN]))[:most]
 
     def _put(self, event: str, body: Callable[[], JsonObject]) -> None:
         self._write(self._program, event, lambda: {"type": event, "program": self._program, **body()})

@@ -28,6 +28,8 @@ class AuditedCall:
     state: str
     decision: str
     kind: str
+    message: str
+    """Beginning of why it failed; empty where it did not, and in audits that do not tell."""
     summary: str
     waited_ms: int
     duration_ms: int | None
@@ -135,6 +137,7 @@ def _call(record: JsonObject) -> AuditedCall:
         state=text("state"),
         decision=text("decision"),
         kind=text("kind"),
+        message=text("message"),
         summary=text("summary"),
         waited_ms=_number(record, "waited_ms"),
         duration_ms=_number(record, "duration_ms") if "duration_ms" in record else None,

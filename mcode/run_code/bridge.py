@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Invoke = Callable[[Call], Awaitable[Outcome]]
 
+_FAILED = "its program has failed"
+
 _STATES = {
     Status.OK: CallState.OK,
     Status.FAILED: CallState.FAILED,
@@ -103,8 +105,14 @@ class Bridge:
         for record in self._program.record.calls:
             task = self._tasks.get(record.number)
             if record.id == call_id and task is not None:
-                return self._cancel(record)
+                return self._cancel(record, "this call was cancelled")
         return False
+
+    async def before_asking(self, call_id: str) -> None:
+        """Wait until the earlier calls of the program are asked about, or need not be."""
+        ticket = self._tickets.get(call_id)
+        if ticket is not None:
+            await self._lanes.asking(ticket)
 
     async def before_body(self, call_id: str) -> bool:
         """Wait until the body of a call that was let through may run; True where it had to wait."""
@@ -131,22 +139,23 @@ class Bridge:
         self._closing = True
         for record in self._program.record.calls:
             if record.state is CallState.WAITING and record.number in self._tasks:
-                self._cancel(record)
+                self._cancel(record, _FAILED)
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=self._limits.after_failure)
-        await self.abort()
+        await self.abort(_FAILED)
 
-    async def abort(self) -> None:
-        """Cancel everything, and return when it has ended."""
+    async def abort(self, why: str = "") -> None:
+        """Cancel everything, and return when it has ended. `why`: for the user; empty for an interrupt."""
         self._closing = True
         for number in self._tasks:
-            self._cancel(self._program.record.calls[number - 1])
+            self._cancel(self._program.record.calls[number - 1], why)
         while self._tasks:
             await asyncio.wait(self._tasks.values())
 
-    def _cancel(self, record: CallRecord) -> bool:
+    def _cancel(self, record: CallRecord, why: str) -> bool:
         """Cancel a call that may not have taken its first step, and then ends without one."""
         task = self._tasks[record.number]
+        record.cancelled_by = record.cancelled_by or why
         task.add_done_callback(lambda done: self._broken_off(record, done))
         return task.cancel()
 

@@ -21,6 +21,8 @@ class Ticket:
     """Set when every earlier call with effects has ended; None for a call that only reads."""
     known: asyncio.Event
     """Set when it is known what the call would change, or when it has left."""
+    settled: asyncio.Event
+    """Set when the user is asked about the call, or need not be as things stand, or when it has left."""
     writes: frozenset[Path] = frozenset()
     """The files that it would change."""
     anything: bool = False
@@ -45,14 +47,14 @@ class Lanes:
         self._asking = asyncio.Semaphore(ASKED_TOGETHER)
         self.together = together
         self._order: list[Ticket] = []
+        self._reads: list[Ticket] = []
 
     def join(self, *, read_only: bool) -> Ticket:
         """Take a place behind all calls that were made before."""
-        if read_only:
-            return Ticket(None, asyncio.Event())
-        ticket = Ticket(asyncio.Event(), asyncio.Event())
-        self._order.append(ticket)
-        self._call_next()
+        ticket = Ticket(None if read_only else asyncio.Event(), asyncio.Event(), asyncio.Event())
+        self._line_of(ticket).append(ticket)
+        if not read_only:
+            self._call_next()
         return ticket
 
     def road(self, ticket: Ticket) -> asyncio.Semaphore:
@@ -76,8 +78,17 @@ class Lanes:
                 await self.body(ticket)
                 return
 
+    async def asking(self, ticket: Ticket) -> None:
+        """Wait until the user is asked about every earlier call of the kind, or need not be: so all are shown in
+        the order of the program."""
+        line = self._line_of(ticket)
+        for earlier in line[: line.index(ticket)]:
+            await earlier.settled.wait()
+        ticket.settled.set()
+
     async def body(self, ticket: Ticket) -> bool:
         """Wait until the call's body may run; True where it had to wait."""
+        ticket.settled.set()
         if ticket.turn is None or ticket.turn.is_set():
             return False
         return await ticket.turn.wait()
@@ -85,9 +96,14 @@ class Lanes:
     def leave(self, ticket: Ticket) -> None:
         """The call has ended, or will never run."""
         ticket.known.set()
-        if ticket in self._order:
-            self._order.remove(ticket)
+        ticket.settled.set()
+        line = self._line_of(ticket)
+        if ticket in line:
+            line.remove(ticket)
             self._call_next()
+
+    def _line_of(self, ticket: Ticket) -> list[Ticket]:
+        return self._reads if ticket.turn is None else self._order
 
     def _call_next(self) -> None:
         if self._order and (turn := self._order[0].turn) is not None:

@@ -39,6 +39,8 @@ class Limits:
     """Characters that a program returns at most; the rest of what is over `result_shown` goes to a file."""
     result_shown: int = 20_000
     """Characters of the result that the model gets."""
+    result_least: int = 200
+    """Characters of the result that the model may cut it to."""
     result_most: int = 100_000
     """Characters of the result that the model may ask for."""
     log: int = 1_000_000

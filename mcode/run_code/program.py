@@ -261,7 +261,7 @@ class Program:
             case Ending.OK:
                 await self.bridge.finish()
             case Ending.CANCELLED | Ending.STOPPED_BY_USER | Ending.STOPPED_BY_HOOK:
-                await self.bridge.abort()
+                await self.bridge.abort("its program was stopped")
             case _:
                 await self.bridge.wind_up()
 

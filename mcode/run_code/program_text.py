@@ -13,6 +13,11 @@ _LOOKED_AT = 20_000
 
 _TITLE_LENGTH = 60
 
+_OPTIONS = re.compile(r"\s*//[ \t]*@exec:[ \t]*(\{[^\n]*\})[ \t\r]*(?:\n|$)")
+"""A first line of options, as models write it that know programs from elsewhere."""
+
+_CHARS_A_TOKEN = 4
+
 _TYPESCRIPT = re.compile(
     r"^\s*(?:export\s+)?(?:interface\s+\w+[^;]*\{|type\s+\w+(?:<[^>]*>)?\s*=|enum\s+\w+\s*\{|declare\s+)"
     r"|\b(?:const|let|var)\s+\w+\s*:\s*[A-Za-z_{\[]"
@@ -46,12 +51,26 @@ class ProgramText:
 
     @property
     def title(self) -> str:
-        """The first comment, else the beginning, on one line."""
-        stripped = self.code.strip()[:1_000]
+        """The first comment, else the beginning, on one line; a line of options does not count."""
+        options = _OPTIONS.match(self.code)
+        stripped = self.code[options.end() if options else 0 :].strip()[:1_000]
         comment = re.match(r"//[ \t]*([^\n]+)|/\*+\s*(.*?)\s*\*/", stripped, re.DOTALL)
         text = next((part for part in comment.groups() if part), "") if comment else stripped
         text = " ".join(text.split())
         return text if len(text) <= _TITLE_LENGTH else f"{text[:_TITLE_LENGTH].rstrip()}…"
+
+    @property
+    def output_chars(self) -> int | None:
+        """Characters of result that the first line's `@exec` options ask for; None where they do not."""
+        options = _OPTIONS.match(self.code)
+        try:
+            given = jsontext.parse_object(options[1]) if options else {}
+        except jsontext.JsonError:
+            return None
+        wanted = given.get("max_output_tokens")
+        if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted <= 0:
+            return None
+        return wanted * _CHARS_A_TOKEN
 
     @property
     def count(self) -> int:

@@ -56,6 +56,8 @@ class CallRecord:
     """Bytes of JSON that it brought into the program."""
     let_through: bool = True
     """False where it was cancelled before it was decided that it may run."""
+    cancelled_by: str = ""
+    """What ended it, in words for the user; empty for an interrupt."""
     answered: bool = False
     """Whether its result has reached the program."""
     step: int = 1

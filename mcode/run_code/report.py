@@ -49,7 +49,7 @@ async def report(
     seen; `spill` gives a fresh path for what is too long, `mask` takes secrets out of that.
     Raises StorageError where it cannot be written.
     """
-    room = min(wanted or limits.result_shown, limits.result_most)
+    room = max(limits.result_least, min(wanted or limits.result_shown, limits.result_most))
     together = max(room, limits.shown_together)
     result = "\n".join((*record.texts, *(() if record.value is None else (record.value,))))
 

@@ -60,7 +60,8 @@ class Runner:
         """
         identifier = services.call.id
         async with self._one_at_a_time:
-            program = Program(self._session, services.call, ProgramText(code))
+            text = ProgramText(code)
+            program = Program(self._session, services.call, text)
             self._running[identifier] = program
             try:
                 await program.run()
@@ -70,7 +71,7 @@ class Runner:
                 raise
             finally:
                 del self._running[identifier]
-        return await self._result(program, wanted, services)
+        return await self._result(program, wanted or text.output_chars, services)
 
     def stop(self, program: str, reason: str) -> bool:
         """End a running program for the user; False where it does not run."""
@@ -94,6 +95,18 @@ class Runner:
         running = self._running.get(call.parent or "")
         if running is not None:
             await running.bridge.before_preview(call.id, access)
+
+    async def before_asking(self, call: Call) -> None:
+        """Wait until the program's earlier calls are asked about, or need not be."""
+        running = self._running.get(call.parent or "")
+        if running is not None:
+            await running.bridge.before_asking(call.id)
+
+    def why_cancelled(self, call: Call) -> str:
+        """What ended a running program's call, where that was no interrupt; else empty."""
+        running = self._running.get(call.parent or "")
+        record = running.record.call(call.id) if running is not None else None
+        return record.cancelled_by if record is not None else ""
 
     def site_of(self, call: Call) -> CallSite | None:
         """Where a program makes this call; None where no running program does."""

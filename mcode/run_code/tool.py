@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from mcode.run_code.runner import Runner
     from mcode.tool import Access, ToolResult, ToolServices, Workspace
 
-LEAST = 200
-"""Characters of a result that the model may cut its budget to."""
-
 
 def _write_nothing(program: str, kind: str, make: Callable[[], JsonObject]) -> None:
     del program, kind, make
@@ -85,7 +82,7 @@ class RunCode(Tool):
                 "code": {"type": "string", "minLength": 1},
                 "max_output_chars": {
                     "type": "integer",
-                    "minimum": LEAST,
+                    "minimum": limits.result_least,
                     "maximum": limits.result_most,
                     "description": f"default {limits.result_shown}",
                 },
@@ -148,9 +145,18 @@ class RunCode(Tool):
         if self._runner is not None:
             await self._runner.before_preview(call, access)
 
+    async def before_asking(self, call: Call) -> None:
+        """Wait until the program's earlier calls are asked about, or need not be."""
+        if self._runner is not None:
+            await self._runner.before_asking(call)
+
     async def before_body(self, call: Call) -> bool:
         """Wait until a call that may run is the next in its program's order; True where it had to wait."""
         return self._runner is not None and await self._runner.before_body(call)
+
+    def why_cancelled(self, call: Call) -> str:
+        """What ended a running program's call, where that was no interrupt; else empty."""
+        return self._runner.why_cancelled(call) if self._runner is not None else ""
 
     def site_of(self, call: Call) -> CallSite | None:
         """Where a running program makes this call; None where none does."""

@@ -42,8 +42,16 @@ class NestedRows:
 
 
 def program_facts(outcome: Outcome) -> JsonObject | None:
-    """The figures of a finished program, by name; None for any other call."""
+    """The figures of a finished program, by name; None for any other call.
+
+    `bytes_kept_out`: bytes that its calls brought in and that did not go to the model.
+    """
     if outcome.call.tool != "run_code" or not isinstance(outcome.data, dict):
         return None
     data = cast("JsonObject", outcome.data)
-    return {"id": outcome.call.id, "origin": str(outcome.call.origin or Origin.MODEL), **data}
+    return {
+        "tool_use_id": outcome.call.id,
+        "origin": str(outcome.call.origin or Origin.MODEL),
+        **data,
+        "bytes_kept_out": max(0, int(data["bytes_in"]) - int(data["chars_out"])),
+    }

@@ -201,6 +201,13 @@ class SessionPrograms:
         for each in self._engines if call.parent is not None else ():
             await each.before_preview(call, access)
 
+    async def before_asking(self, call: Call) -> None:
+        for each in self._engines if call.parent is not None else ():
+            await each.before_asking(call)
+
+    def why_cancelled(self, call: Call) -> str:
+        return next(filter(None, (each.why_cancelled(call) for each in self._engines)), "")
+
     async def before_body(self, call: Call) -> bool:
         engines = self._engines if call.parent is not None else ()
         return any([await each.before_body(call) for each in engines])

@@ -95,14 +95,25 @@ def call(name: str, arguments: dict[str, Any]) -> Any:
             return {"travel": custom_budget(arguments["employee_id"])}
 
 
+RULES = "office://rules"
+
+
 def answer(message: dict[str, Any]) -> dict[str, Any]:
     match message["method"]:
         case "initialize":
             version = message["params"]["protocolVersion"]
             server = {"name": "office", "version": "1"}
-            return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server}
+            return {
+                "protocolVersion": version,
+                "capabilities": {"tools": {}, "resources": {}},
+                "serverInfo": server,
+            }
         case "tools/list":
             return {"tools": TOOLS}
+        case "resources/list":
+            return {"resources": [{"uri": RULES, "name": "rules", "mimeType": "text/plain"}]}
+        case "resources/read":
+            return {"contents": [{"uri": RULES, "mimeType": "text/plain", "text": "Travel by train.\n"}]}
         case "tools/call":
             value = call(message["params"]["name"], message["params"].get("arguments", {}))
             return {"content": [{"type": "text", "text": json.dumps(value)}]}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcode.call import Status
 from mcode.events import ApprovalRequested, ApprovalResolved, ToolStarted
-from tests.run_code.sessions import project, result_of, session
+from tests.run_code.sessions import hook_script, project, result_of, session
 from tests.run_code.workplace import until
 
 if TYPE_CHECKING:
@@ -232,6 +232,38 @@ async def test_deny_and_stop_ends_the_program_and_the_turn_goes_on(tmp_path: Pat
             assert bool(known) is (call["state"] == "denied"), call
         statuses = {each.call.id: each.status for each in here.outcomes}
         assert statuses["prog_2"] is Status.DENIED
+        resolved = [(event.choice, event.decided_by) for event in here.of(ApprovalResolved)]
+        assert resolved == [("stop", "user"), *[("withdrawn", "its program was stopped")] * 2]
+        said = {each.text for each in here.outcomes if each.status is Status.CANCELLED}
+        assert said == {"not started: its program was stopped before Write ran; nothing was done."}
+
+
+async def test_what_waits_is_asked_about_in_the_order_of_the_program(tmp_path: Path) -> None:
+    """A hook takes its time over the first calls, so the last one is the first to need an answer."""
+    project(tmp_path)
+    slow = hook_script(
+        tmp_path,
+        "slow",
+        "import time\ntime.sleep({'a': 0.3, 'b': 0.15}.get(given['tool_input']['content'], 0))",
+    )
+    entry = {"matcher": "Write", "hooks": [{"type": "command", "command": slow}]}
+    async with session(tmp_path, writes("a", "b", "c"), settings={"hooks": {"PreToolUse": [entry]}}) as here:
+        await asked(here, 3, here.agent.interrupt)
+        order = [event.call.arguments["content"] for event in here.of(ApprovalRequested)]
+        assert order == ["a", "b", "c"]
+
+
+async def test_a_call_that_an_answer_covers_before_it_is_asked_about_is_not_asked_about(
+    tmp_path: Path,
+) -> None:
+    """Both edit one file, so the second is shown when the first is made; the answer to that one covers it."""
+    root = project(tmp_path)
+    async with session(tmp_path, writes("a", "b", "a")) as here:
+        here.answer("program")
+        await here.say("go")
+        assert result_of(here).endswith('["ok","ok","ok"]')
+        assert len(here.of(ApprovalRequested)) <= 2
+        assert sorted(path.name for path in (root / "src").iterdir()) == ["a.txt", "b.txt"]
 
 
 async def test_edits_of_one_file_in_one_go_are_shown_one_after_the_other_as_each_leaves_it(

@@ -364,6 +364,21 @@ async def test_helpers_of_other_dialects_work(place: Workplace) -> None:
     assert listed[0]["description"].startswith("Read(")
 
 
+async def test_a_first_line_of_options_says_how_much_the_model_wants_to_read(place: Workplace) -> None:
+    many = "return 'x'.repeat(30_000)"
+    ran = await place.run(f'// @exec: {{"max_output_tokens": 10000, "yield_time_ms": 1000}}\n{many}')
+    assert ran.value == "x" * 30_000
+    assert len((await place.run(f'```js\n//@exec: {{"max_output_tokens": 100}}\n{many}\n```')).text) < 1_000
+    ran = await place.run(f'// @exec: {{"max_output_tokens": 10000}}\n{many}', max_output_chars=500)
+    assert len(ran.text) < 1_000  # the argument is the plainer word
+    for line in (
+        "// @exec: {",
+        '// @exec: {"max_output_tokens": "many"}',
+        '// @exec: {"max_output_tokens": -1}',
+    ):
+        assert 20_000 < len((await place.run(f"{line}\n{many}")).text) < 21_000, line
+
+
 async def test_ids_of_calls_are_made_of_the_programs_id_and_a_number(place: Workplace) -> None:
     place.tool("Read", read)
     await place.run("await tools.Read({file_path: 'f1.txt'}); await tools.Read({file_path: 'f2.txt'})")

@@ -193,4 +193,5 @@ def test_a_title_is_the_first_comment_or_the_beginning() -> None:
     assert ProgramText("// Count the lines\nreturn 1").title == "Count the lines"
     assert ProgramText("/* Two\n   lines */ return 1").title == "Two lines"
     assert ProgramText("```js\n// In a fence\n```").title == "In a fence"
+    assert ProgramText('// @exec: {"max_output_tokens": 9}\n// Count\nreturn 1').title == "Count"
     assert ProgramText("return " + "x" * 100).title == "return " + "x" * 53 + "…"

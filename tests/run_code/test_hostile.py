@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mcode.run_code.limits import Limits
 from tests.run_code.workplace import QUICK
 
 if TYPE_CHECKING:
+    from mcode.jsontext import JsonObject
     from tests.run_code.workplace import Ran, Workplace
 
 MEGA = 1024 * 1024
@@ -235,6 +237,45 @@ async def test_r_03_many_pending_promises_and_timers_end_with_a_reason(place: Wo
     ran = await place.run("await new Promise(() => {})")
     assert ran.status == "stalled"
     assert "no call is open and no timer is set" in ran.text
+
+
+async def test_r_03_a_million_pending_promises_end_with_a_reason_under_the_limits_that_users_have(
+    place: Workplace,
+) -> None:
+    place.limits = Limits()
+    ran = await asyncio.wait_for(
+        place.run(
+            "const all = [];\nfor (let i = 0; i < 1e6; i++) all.push(new Promise(() => {}));\nawait Promise.all(all)"
+        ),
+        60,
+    )
+    assert ran.status in {"stalled", "memory_limit"}, ran.text
+    assert ran.audit[-1]["cpu_ms"] < 1000 * (place.limits.cpu + 1)
+
+
+async def test_r_03_a_program_at_its_limit_says_which_calls_are_done_and_which_never_began(
+    place: Workplace,
+) -> None:
+    async def slow(_: JsonObject) -> str:
+        await asyncio.sleep(30)
+        return "never"
+
+    place.tool("Write", lambda _: "written", reads=False)
+    place.tool("Bash", slow, reads=False)
+    ran = await ends(
+        place,
+        "await tools.Write({file_path: 'a'});\n"
+        "tools.Bash({command: 'one'});\n"
+        "tools.Bash({command: 'two'});\n"
+        "await sleep(20);\n"
+        "while (true) {}",
+        "cpu_limit",
+    )
+    assert ran.text.startswith("failed (cpu_limit): 3 calls, 1 cancelled, 1 not started")
+    assert "limit of 0.15 s of CPU time" in ran.text
+    assert '- Write {"file_path":"a"} (call 1, line 1): done' in ran.text
+    assert '- Bash {"command":"one"} (call 2, line 2): cancelled, and may have had effects' in ran.text
+    assert 'never started:\n- Bash {"command":"two"} (call 3, line 3)' in ran.text
 
 
 async def test_a_result_without_measure_is_refused_as_too_large(place: Workplace) -> None:

@@ -15,6 +15,7 @@ from mcode.commands.standard import standard_registry
 from mcode.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolStarted
 from mcode.model.usage import count_request
 from mcode.run_code.audit_read import read_audits
+from mcode.tool import Placement
 from tests.run_code.sessions import hook_script, noted, project, result_of, session
 from tests.run_code.workplace import until
 from tests.stage import use
@@ -233,17 +234,22 @@ async def test_a_hook_that_ends_the_turn_ends_the_program_too(tmp_path: Path) ->
         assert len(noted(tmp_path, "stop")) == 1
 
 
+TOP_LEVEL = ["AskUserQuestion", "ExitPlanMode", "Agent", "TodoWrite", "call_tool", "run_code", "tool_search"]
+
+
 async def test_22_tools_that_belong_to_the_top_level_are_refused_in_programs(tmp_path: Path) -> None:
     code = (
-        "const out = [];\n"
-        "for (const n of ['run_code', 'tool_search', 'AskUserQuestion', 'TodoWrite'])\n"
-        "  out.push((await tools[n]({code: '1', todos: []})).error.kind);\n"
+        f"const out = {{}};\nfor (const n of {json.dumps(TOP_LEVEL)})\n"
+        "  out[n] = (await tools[n]({code: '1', todos: []})).error.kind;\n"
         "return out"
     )
     async with session(tmp_path, code) as here:
+        belongs = {tool.name for tool in here.agent.catalog if tool.placement is Placement.TOP_LEVEL_ONLY}
+        assert belongs == set(TOP_LEVEL)
         await here.say("go")
-        refused = json.dumps(["top_level_only"] * 4, separators=(",", ":"))
-        assert result_of(here) == f"ok: 4 calls, 4 failed\n\n{refused}"
+        refused = json.dumps(dict.fromkeys(TOP_LEVEL, "top_level_only"), separators=(",", ":"))
+        count = len(TOP_LEVEL)
+        assert result_of(here) == f"ok: {count} calls, {count} failed\n\n{refused}"
         assert [event.call.id for event in here.of(ToolStarted)] == ["prog"]
 
 

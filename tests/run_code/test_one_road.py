@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from mcode.call import Status
 from mcode.events import ApprovalRequested, HookRan, ToolStarted
 from mcode.tool import Placement
 from tests.run_code.sessions import hook_script, noted, project, result_of, session
@@ -37,9 +38,14 @@ DIRECT: dict[str, dict[str, Any]] = {
     "TaskOutput": {"task_id": "b7"},
     "TaskStop": {"task_id": "b7"},
     "WebFetch": {"url": "http://127.0.0.1:9/nothing"},
+    "ListMcpResourcesTool": {},
+    "ReadMcpResourceTool": {"server": "office", "uri": "office://rules"},
     MCP: {"employee_id": "e09"},
 }
 """A call of every tool that programs may call, and of a server's."""
+
+OF_SERVERS = {MCP, "ListMcpResourcesTool", "ReadMcpResourceTool"}
+"""Tools that are there with a server."""
 
 BEFORE = {"NotebookEdit": ("Read", {"file_path": "n.ipynb"})}
 """What has to be read first, where it is not a.txt."""
@@ -51,9 +57,13 @@ EXPECTED_VALUES = {
     "Glob": ["a.txt"],
     "Grep": [{"path": "a.txt", "line": 2, "text": "two"}],
     "Bash": {"stdout": "out\n", "stderr": "err\n", "exit_code": 0, "timed_out": False},
+    "ReadMcpResourceTool": {"text": "Travel by train.\n"},
     MCP: {"travel": 6900},
 }
 """What the program gets as `value`."""
+
+
+HOOKED = ("PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "PermissionDenied")
 
 
 async def connect(here: Stage) -> None:
@@ -62,10 +72,18 @@ async def connect(here: Stage) -> None:
     await until(lambda: pool.statuses()[0].tools)
 
 
-@pytest.mark.parametrize("tool", DIRECT)
-async def test_one_road_a_direct_call_and_a_program_s_call_differ_in_nothing_but_the_parent(
-    tmp_path: Path, tool: str
-) -> None:
+async def traces(
+    directory: Path,
+    tool: str,
+    *,
+    answer: str = "once",
+    settings: dict[str, Any] | None = None,
+    hook: str = "",
+) -> tuple[list[Any], list[Any], Any]:
+    """What a call leaves that was made directly, the same of one that a program made, and what the program got.
+
+    `hook`: what every hook does with its input.
+    """
     arguments = DIRECT[tool]
     first, given = BEFORE.get(tool, ("Read", {"file_path": "a.txt"}))
     code = (
@@ -73,32 +91,45 @@ async def test_one_road_a_direct_call_and_a_program_s_call_differ_in_nothing_but
         f"const r = await tools.{tool}({json.dumps(arguments)});\n"
         "return r.ok ? r.value : r.error.kind"
     )
-    traces: list[Any] = []
+    found: list[list[Any]] = []
     value: Any = None
     for kind, replies in (
         ("direct", [use(first, "r0", **given), use(tool, "toolu_direct", **arguments)]),
         ("program", [code]),
     ):
-        directory = tmp_path / "run"
-        root = project_of(directory, server=tool == MCP)
-        log = hook_script(directory, "hook", "")
-        hooks = [{"matcher": "*", "hooks": [{"type": "command", "command": log}]}]
-        settings = {
-            "hooks": {"PreToolUse": hooks, "PostToolUse": hooks, "PostToolUseFailure": hooks},
+        place = directory / "run"
+        project_of(place, server=tool in OF_SERVERS)
+        hooks = [
+            {"matcher": "*", "hooks": [{"type": "command", "command": hook_script(place, "hook", hook)}]}
+        ]
+        every = {
+            "hooks": dict.fromkeys(HOOKED, hooks),
             "mcode": {"toolSearch": "never", "placement": dict.fromkeys(DIRECT, "resident")},
+            **(settings or {}),
         }
-        async with session(directory, *replies, settings=settings) as here:
-            if tool == MCP:
+        async with session(place, *replies, settings=every) as here:
+            if tool in OF_SERVERS:
                 await connect(here)
-            here.answer("once")
+            here.answer(answer)
             await here.say("go")
             if kind == "program":
                 shown = result_of(here).partition("\n\n")[2]
                 value = json.loads(shown) if shown[:1] in {"{", "["} else shown
-            traces.append(trace_of(here, tool, directory))
-        assert root.exists()
-        shutil.rmtree(directory)
-    assert traces[0] == traces[1]
+            if any(
+                each.status is Status.DENIED for each in here.outcomes
+            ):  # its hook is waited for by nobody
+                await until(lambda: any(event.event == "PermissionDenied" for event in here.of(HookRan)))
+            found.append(trace_of(here, tool, place))
+        shutil.rmtree(place)
+    return found[0], found[1], value
+
+
+@pytest.mark.parametrize("tool", DIRECT)
+async def test_one_road_a_direct_call_and_a_program_s_call_differ_in_nothing_but_the_parent(
+    tmp_path: Path, tool: str
+) -> None:
+    direct, nested, value = await traces(tmp_path, tool)
+    assert direct == nested
     expected = EXPECTED_VALUES.get(tool, value)
     if isinstance(expected, dict):
         assert {key: value[key] for key in expected} == expected
@@ -106,11 +137,35 @@ async def test_one_road_a_direct_call_and_a_program_s_call_differ_in_nothing_but
         assert value == expected
 
 
+DENY = (
+    "print(json.dumps({'hookSpecificOutput': {'hookEventName': 'PreToolUse', 'permissionDecision': 'deny'}}))"
+)
+
+DENIALS: dict[str, dict[str, Any]] = {
+    "by the user": {"answer": "deny"},
+    "by a rule": {"settings": {"permissions": {"deny": ["Write"], "allow": ["Read"]}}},
+    "by a mode": {"settings": {"permissions": {"defaultMode": "plan"}}},
+    "by a hook": {"hook": f"if given['tool_name'] == 'Write': {DENY}"},
+}
+
+
+@pytest.mark.parametrize("way", DENIALS)
+async def test_one_road_a_denial_is_the_same_too(tmp_path: Path, way: str) -> None:
+    direct, nested, value = await traces(tmp_path, "Write", **DENIALS[way])
+    assert direct == nested
+    assert value == ("hook_denied" if way == "by a hook" else "denied")
+
+
 async def test_one_road_every_tool_that_programs_may_call_is_compared(tmp_path: Path) -> None:
-    project(tmp_path)
-    async with session(tmp_path) as here:
+    directory = tmp_path / "run"
+    project_of(directory, server=True)
+    async with session(directory) as here:
+        await connect(here)
+        await until(lambda: here.agent.catalog.find("ReadMcpResourceTool"))
         callable_ones = {
-            tool.name for tool in here.agent.catalog if tool.placement is not Placement.TOP_LEVEL_ONLY
+            tool.name
+            for tool in here.agent.catalog
+            if tool.placement is not Placement.TOP_LEVEL_ONLY and tool.source == "core"
         }
         assert callable_ones == set(DIRECT) - {MCP}
 
@@ -140,7 +195,11 @@ def trace_of(here: Stage, tool: str, directory: Path) -> list[Any]:
         [own[-1].preview, own[-1].source],
         [(event.preview, event.reason, event.digest, event.directory, _shared(event)) for event in asked],
         [(r["type"], r["body"]) for r in here.journal if r["body"].get("id") == identifier],
-        [given for given in noted(directory, "hook") if given["tool_use_id"] == identifier],
+        [
+            given
+            for given in noted(directory, "hook")
+            if given.get("tool_use_id", identifier) == identifier and given["tool_name"] == tool
+        ],
         [event.outcome for event in here.of(HookRan) if event.call_id == identifier],
         verdict,
         [
@@ -149,6 +208,7 @@ def trace_of(here: Stage, tool: str, directory: Path) -> list[Any]:
             if entry.call_id == identifier
         ],
         [outcome.status, outcome.text, outcome.data, outcome.summary, outcome.diff, outcome.decision],
+        [outcome.failure, outcome.restorations, outcome.rewritten, outcome.hooks, outcome.notes],
     ]
     text = json.dumps(body, default=str, sort_keys=True)
     for given, neutral in (
@@ -176,7 +236,7 @@ def _shared(event: ApprovalRequested) -> list[Any]:
 
 def _without_times(value: Any) -> Any:
     if isinstance(value, dict):
-        skipped = {"time", "duration_ms", "waited_ms", "duration", "ms"}
+        skipped = {"time", "duration_ms", "waited_ms", "duration", "ms", "prompt_id"}
         entries = cast("dict[str, Any]", value)
         return {key: _without_times(item) for key, item in entries.items() if key not in skipped}
     return [_without_times(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value

@@ -56,6 +56,7 @@ async def test_programs_are_listed_and_one_is_shown_with_its_calls_beside_its_li
         assert "#1" in listed.text
         assert "counts lines" in listed.text
         assert "2 programs, 2 calls" in listed.text
+        assert "2 programs this session: " in (await command(here, "/tools Read")).text
         assert listed.data["programs"][0]["kept_out"] > 0
         shown = (await command(here, "/programs 1")).text.split("\n")
         at = next(index for index, line in enumerate(shown) if "tools.Read" in line)
@@ -72,6 +73,16 @@ async def test_programs_are_listed_and_one_is_shown_with_its_calls_beside_its_li
         assert json.loads((here.project / "out.json").read_text())["number"] == 1
 
 
+async def test_why_a_call_failed_stands_beside_its_line(tmp_path: Path) -> None:
+    project(tmp_path)
+    async with session(tmp_path, "await tools.Read({file_path: 'none.txt'}); return 1") as here:
+        await here.say("go")
+        shown = (await command(here, "/programs 1")).text.split("\n")
+        (row,) = [line for line in shown if "failed" in line]
+        assert row.split()[:3] == ["1", "failed", "Read"]
+        assert "none.txt" in row.partition(" s  ")[2], row
+
+
 async def test_a_kept_program_runs_by_its_name_with_arguments_and_without_a_model(tmp_path: Path) -> None:
     root = project(tmp_path, a_txt="one\ntwo\n", b_txt="three\n")
     async with session(tmp_path, COUNT) as here:
@@ -86,6 +97,7 @@ async def test_a_kept_program_runs_by_its_name_with_arguments_and_without_a_mode
         requests = len(here.client.requests)
         ran = await command(here, "/count-lines 'names=[\"a.txt\"]' by=10")
         assert ran.text == "ok: 1 call\n\n[20]"
+        assert ran.on_card
         assert (await command(here, "/programs")).data["programs"][-1]["title"] == "count-lines"
         assert len(here.client.requests) == requests
         origins = [(each.call.tool, each.call.origin) for each in here.outcomes[-2:]]
