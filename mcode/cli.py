@@ -273,11 +273,39 @@ def _add_headless_options(parser: argparse.ArgumentParser) -> None:
 def _start(options: Options) -> int:
     if not is_writable(sys.stdout):
         raise UsageError("Standard output is closed: an answer has nowhere to go. Nothing was started.")
+    word = _lone_word(options)
+    near = _nearest(word)
+    if near:
+        raise UsageError(
+            f"{word} is no subcommand of mcode; the nearest is `mcode {near}`. Nothing was started. To send it as a "
+            f"message: mcode -p {word}, or start mcode and type it."
+        )
     from mcode.start import run_headless, run_interactive
 
-    if options.print or not sys.stdin.isatty():
+    if not options.print and sys.stdin.isatty():
+        return run_interactive(options)
+    try:
         return run_headless(options)
-    return run_interactive(options)
+    except UsageError as error:
+        if not word:
+            raise
+        known = ", ".join(SUBCOMMANDS)
+        raise UsageError(f"{error} ({word} was taken for a message: subcommands are {known}.)") from error
+
+
+def _lone_word(options: Options) -> str:
+    """The one word that is all of the message, and so may be meant for a subcommand; empty where there is none."""
+    prompt = options.prompt or ""
+    return "" if options.print or len(prompt.split()) != 1 else prompt.strip()
+
+
+def _nearest(word: str) -> str:
+    """The subcommand that somebody may have mistyped; empty where none is that near."""
+    if not word.isalpha():
+        return ""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, SUBCOMMANDS, n=1, cutoff=0.75)), "")
 
 
 def _directory(given: str) -> str:

@@ -108,6 +108,7 @@ async def _headless(options: Options) -> int:
         load_behind(load_sdk)
     output = _Output(options.output_format)
     options = with_demo(options)
+    piped = await _whole_message(options)
     bench = await prepare(options, interactive=False)
     make_known(bench)
     output.mask = bench.masker.mask
@@ -126,7 +127,7 @@ async def _headless(options: Options) -> int:
         )
         try:
             await agent.start(source)
-            code = await front_end.run(_prompts(options, output, agent))
+            code = await front_end.run(_prompts(options, output, agent, piped))
             return code or int(output.failed)
         except asyncio.CancelledError:
             await agent.close("other")
@@ -240,7 +241,22 @@ async def _arrive_first(
     return arriving
 
 
-async def _prompts(options: Options, output: _Output, agent: Agent) -> AsyncIterator[str]:
+async def _whole_message(options: Options) -> str | None:
+    """What standard input says where it is the whole message; None where the message stands elsewhere, too.
+
+    Read before anything is looked for, so that an empty one is the first thing to be told. Raises UsageError.
+    """
+    if options.tour or options.input_format == "stream-json" or (options.prompt or "").strip():
+        return None
+    from mcode.ui.stream_input import read_text
+
+    text = "" if sys.stdin.isatty() else await read_text(STDIN, patient=True)
+    if not text:
+        raise UsageError("There is no message: give one behind -p or on standard input. Nothing was sent.")
+    return text
+
+
+async def _prompts(options: Options, output: _Output, agent: Agent, whole: str | None) -> AsyncIterator[str]:
     """The messages of a headless run: the one on the command line with standard input behind it, or JSON lines."""
     from mcode.ui.stream_input import PATIENCE, read_messages, read_text
 
@@ -254,16 +270,16 @@ async def _prompts(options: Options, output: _Output, agent: Agent) -> AsyncIter
         async for text in read_messages(STDIN, agent.pasted.keep):
             yield text
         return
-    piped = "" if sys.stdin.isatty() else await read_text(STDIN, patient=options.prompt is None)
+    if whole is not None:
+        yield whole
+        return
+    piped = "" if sys.stdin.isatty() else await read_text(STDIN, patient=False)
     if piped is None:
         output.remark(
             f"mcode: Standard input is open but said nothing for {PATIENCE:g} s; going on without it. "
             "`</dev/null` spares the wait."
         )
-    parts = [part for part in (options.prompt, piped) if part]
-    if not parts:
-        raise UsageError("There is no message: give one behind -p or on standard input. Nothing was sent.")
-    yield "\n\n".join(parts)
+    yield "\n\n".join(part for part in (options.prompt, piped) if part)
 
 
 class _Output:

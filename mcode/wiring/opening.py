@@ -12,9 +12,10 @@ from mcode.text import Kind, clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from mcode.agent.agent import Agent
-    from mcode.session.store import SessionInfo
+    from mcode.session.store import SessionInfo, SessionStore
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
 
@@ -38,6 +39,19 @@ class Chooser(Protocol):
     async def choose(self, heading: str, rows: Sequence[str]) -> int | None:
         """The index of the chosen row; None where nothing was chosen."""
         ...
+
+
+def check_session(options: Options, store: SessionStore, start: Path) -> None:
+    """Raises UsageError where the command line names a session that is not there.
+
+    Before anything else is looked for: a wrong name is to be told also where there is no key.
+    """
+    if options.resume:
+        store.resolve(options.resume)
+    elif options.continue_latest and not store.list():
+        raise _none_yet(start)
+    elif options.resume == "":
+        raise _unnamed(store.list()[:LISTED])
 
 
 async def which_session(options: Options, bench: Workbench, chooser: Chooser | None) -> Opening | None:
@@ -79,15 +93,11 @@ async def open_session(
 
 async def _from_the_list(bench: Workbench, kind: str, chooser: Chooser | None) -> Opening | None:
     sessions = bench.store.list()[:LISTED]
-    rows = [_row(info) for info in sessions]
     if chooser is None:
-        listed = "\n".join(f"  {info.id}  {row}" for info, row in zip(sessions, rows, strict=True))
-        raise UsageError(
-            "--resume takes the id or name of a session where nobody can choose. Nothing was started. Sessions of "
-            f"this folder:\n{listed or '  (none here yet)'}"
-        )
+        raise _unnamed(sessions)
     if not sessions:
-        raise UsageError(f"There is no earlier session in {bench.start}. Start one with `mcode`.")
+        raise _none_yet(bench.start)
+    rows = [_row(info) for info in sessions]
     chosen = await chooser.choose("Which session goes on?", rows)
     return None if chosen is None else Opening(kind, sessions[chosen].id)
 
@@ -96,9 +106,21 @@ def _latest(bench: Workbench, *, interactive: bool) -> str:
     """The session written last; in the terminal one that was talked in there, where there is one."""
     sessions = bench.store.list()
     if not sessions:
-        raise UsageError(f"There is no earlier session in {bench.start}. Start one with `mcode`.")
+        raise _none_yet(bench.start)
     talked = [info for info in sessions if info.interactive] if interactive else []
     return (talked or sessions)[0].id
+
+
+def _none_yet(start: Path) -> UsageError:
+    return UsageError(f"There is no earlier session in {start}. Start one with `mcode`.")
+
+
+def _unnamed(sessions: Sequence[SessionInfo]) -> UsageError:
+    listed = "\n".join(f"  {info.id}  {_row(info)}" for info in sessions)
+    return UsageError(
+        "--resume takes the id or name of a session where nobody can choose. Nothing was started. Sessions of "
+        f"this folder:\n{listed or '  (none here yet)'}"
+    )
 
 
 def _row(info: SessionInfo) -> str:

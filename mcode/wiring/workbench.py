@@ -25,6 +25,7 @@ from mcode.session.store import SessionStore
 from mcode.wiring.assembly import Assembly
 from mcode.wiring.endpoint import choose_endpoint
 from mcode.wiring.folder_trust import Folder, FolderTrust, unanswered
+from mcode.wiring.opening import check_session
 from mcode.wiring.policy import check_mode
 from mcode.wiring.server_trust import ServerTrust, find_servers
 from mcode.wiring.servers import open_servers
@@ -217,6 +218,8 @@ async def prepare(
     if question is not None:
         settings, asked = await folder.decided(settings, question)
     check_mode(options, settings, environment)
+    if not interactive:
+        check_session(options, SessionStore(places.project_directory(start), Masker(environment)), start)
     endpoint = await choose_endpoint(options, settings, places, environment, interactive=interactive)
     masker = make_masker(environment, settings, endpoint)
     return Workbench(
