@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Row = dict[str, Any]
 
@@ -61,13 +64,16 @@ def expenses(identifier: str) -> list[Row]:
     ]
 
 
+def travel_in(items: Iterable[Row]) -> int:
+    """The amount of the approved travel among expense items."""
+    return sum(
+        item["amount"] for item in items if item["category"] == "travel" and item["status"] == "approved"
+    )
+
+
 def spent_on_travel(identifier: str) -> int:
     """Approved travel of one person."""
-    return sum(
-        item["amount"]
-        for item in expenses(identifier)
-        if item["category"] == "travel" and item["status"] == "approved"
-    )
+    return travel_in(expenses(identifier))
 
 
 def own_budget(identifier: str) -> int | None:

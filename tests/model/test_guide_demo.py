@@ -26,15 +26,16 @@ if TYPE_CHECKING:
     from tests.stage import Stage
 
 
-async def play(directory: Path, *words: str, choice: str = "once") -> tuple[list[str], Stage]:
+async def play(
+    directory: Path, *words: str, choice: str = "once", fail_every: int = 0
+) -> tuple[list[str], Stage]:
     """Say these with the demo's server; whatever asks is answered by `choice`."""
+    options = with_demo(Options(demo=True, demo_fail_every=fail_every))
     finished: list[str] = []
     with no_process_left():
         # The server is known from an earlier start, as `make_known` sees to it at the first.
         for known in (False, True):
-            async with stage(
-                directory, guide_script(), options=with_demo(Options(demo=True)), start=known
-            ) as here:
+            async with stage(directory, guide_script(), options=options, start=known) as here:
                 make_known(here.bench)
                 if not known:
                     continue
@@ -80,6 +81,25 @@ async def test_a_no_to_the_call_that_changes_something_ends_nothing(tmp_path: Pa
     assert "By one program" in text
     assert not [each for each in here.of(Notice) if "ledger" in each.text]
     assert len(here.client.requests) <= 5
+
+
+async def test_where_the_service_fails_calls_are_made_again_and_the_program_asks_again_itself(
+    tmp_path: Path,
+) -> None:
+    (text,), here = await play(tmp_path, "play the demo", fail_every=5)
+    said = str(here.client.requests[-1]["messages"])
+    assert "failures are switched on" in said
+    assert "a program that does so by itself" in said
+    assert "Both answers are right" in text
+    rows = [line for line in text.splitlines() if line.startswith("| by ")]
+    assert [int(row.split("|")[2]) for row in rows][1] == 2  # the first program failed, the second asked again
+
+
+async def test_a_service_that_always_fails_ends_the_demo_with_what_it_said(tmp_path: Path) -> None:
+    (text,), here = await play(tmp_path, "play the demo", fail_every=1)
+    assert "The demo ends here." in text
+    assert "the service did not answer" in text
+    assert len(here.client.requests) <= 8
 
 
 async def test_without_the_office_the_guide_says_how_to_get_it(tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mcode.demo.office import STANDARD_BUDGET, over_budget, people
+from mcode.demo.audit import AGAIN, FLAG, ITEMS, ONCE, OWN, PEOPLE, STANDARD, above_standard, program
+from mcode.demo.office import over_budget, people
 from mcode.demo.tables import TOOLS
 from mcode.model.guide.flow import GO_ON, Flow, plural
+from mcode.model.guide.walk import DIRECT, PROGRAM_TOOL, Walk
 from mcode.model.script import Reply, reply, use
-from mcode.model.script.view import blocks_of, object_of, objects
+from mcode.model.script.view import objects
 from mcode.model.usage import count_definition, count_tokens
 
 if TYPE_CHECKING:
@@ -24,19 +26,6 @@ if TYPE_CHECKING:
     from mcode.model.script import Result
 
 DEPARTMENT = "research"
-LIST, ITEMS, STANDARD, OWN, FLAG = (
-    f"mcp__office__{name}"
-    for name in (
-        "list_employees",
-        "get_expenses",
-        "get_travel_budget",
-        "get_custom_budget",
-        "flag_for_review",
-    )
-)
-DIRECT = (LIST, ITEMS, STANDARD, OWN)
-"""The tools of the audit by direct calls."""
-
 QUERIES = ("list all employees", "expense items of an employee", "travel budget", "flag employees for review")
 
 NOT_HERE = (
@@ -44,69 +33,32 @@ NOT_HERE = (
     "Leave mcode and start it so."
 )
 
-PROGRAM = f"""\
-// who of {DEPARTMENT} exceeded the travel budget
-const people = (await must(tools.{LIST}({{}}))).filter(p => p.department === "{DEPARTMENT}");
-const standard = (await must(tools.{STANDARD}({{}}))).travel;
-const over = [];
-for (const {{id}} of people) {{
-  const items = await must(tools.{ITEMS}({{employee_id: id}}));
-  const spent = items.filter(i => i.category === "travel" && i.status === "approved")
-    .reduce((sum, i) => sum + i.amount, 0);
-  if (spent <= standard) continue;
-  const own = (await must(tools.{OWN}({{employee_id: id}}))).travel;
-  if (spent > (own ?? standard)) over.push(id);
-}}
+FAILED = (
+    "{failed} failed, and this is what a model is told: `{said}`. A failure is a result like any other, so I ask "
+    "again{how}."
+)
+
+
+def _program(call: str) -> str:
+    end = f"""\
 const asked = await tools.{FLAG}({{employee_ids: over, reason: "travel above the budget"}});
-return {{over, flagged: asked.ok}};
-"""
+return {{over, flagged: asked.ok}};"""
+    return program(f"who of {DEPARTMENT} exceeded the travel budget", end, department=DEPARTMENT, call=call)
+
+
+PROGRAM, PATIENT_PROGRAM = _program(ONCE), _program(AGAIN)
+"""The audit as a program, and the same for a service that fails now and then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """One part of the demo: what to call next, and what to say when it is over."""
 
-    calls: Callable[[_Walk], tuple[str, list[tuple[str, JsonObject]]]]
+    calls: Callable[[Walk], tuple[str, list[tuple[str, JsonObject]]]]
     """Words and the next calls; no call where the part is over."""
 
 
-class _Walk:
-    """What has happened in this turn, with calls through `call_tool` under the names they mean."""
-
-    def __init__(self, flow: Flow) -> None:
-        self.flow = flow
-        self.view = flow.view
-        self.results = [_meant(result) for result in flow.results]
-
-    def of(self, tool: str) -> list[tuple[JsonObject, Result]]:
-        """The results of one tool in this turn."""
-        return [(arguments, result) for name, arguments, result in self.results if name == tool]
-
-    def data(self, tool: str) -> Any:
-        """The first result of a tool as JSON."""
-        return json.loads(self.of(tool)[0][1].text)
-
-    def has_office(self) -> bool:
-        """Whether the office's tools can be reached in this session."""
-        if LIST in self.view.tool_names:
-            return True
-        search = next(
-            (t for t in objects(self.view.body.get("tools")) if t.get("name") == "tool_search"), None
-        )
-        return search is not None and "office (" in str(search.get("description"))
-
-    @property
-    def tokens(self) -> int:
-        """Of the results of direct calls in this turn."""
-        return sum(count_tokens(result.text) for name, _, result in self.results if name in DIRECT)
-
-    def round_trips(self, *tools: str) -> int:
-        """Messages of this turn that called one of these."""
-        called = {result.id for name, _, result in self.results if name in tools}
-        return sum(any(block.get("id") in called for block in blocks_of(each)) for each in self.view.messages)
-
-
-def deferral_words(walk: _Walk) -> str:
+def deferral_words(walk: Walk) -> str:
     """What this request carries, and what it leaves out."""
     declared = objects(walk.view.body.get("tools"))
     names = set(walk.view.tool_names)
@@ -122,59 +74,56 @@ def deferral_words(walk: _Walk) -> str:
     )
 
 
-def _search(walk: _Walk) -> tuple[str, list[tuple[str, JsonObject]]]:
+def _search(walk: Walk) -> tuple[str, list[tuple[str, JsonObject]]]:
     found = walk.of("tool_search")
-    if LIST in walk.view.tool_names:
+    if PEOPLE in walk.view.tool_names:
         return "", []
     if not found:
         words = f"{deferral_words(walk)}\n\n**Search.** I look for what an audit of travel expenses needs."
         return words, [("tool_search", {"queries": list(QUERIES), "k": 5})]
-    text = found[0][1].text
-    loaded = re.findall(r'"name":"(mcp__office__\w+)"', text)
+    loaded = re.findall(r'"name":"(mcp__office__\w+)"', found[0].result.text)
     missing = [
         name
-        for name in (LIST, ITEMS, STANDARD, OWN, FLAG)
-        if not any(f'"name":"{name}"' in each.text for _, each in found)
+        for name in (PEOPLE, ITEMS, STANDARD, OWN, FLAG)
+        if not any(f'"name":"{name}"' in each.result.text for each in found)
     ]
     if missing and len(found) == 1:
         return "I load by name what is missing.", [
             ("tool_search", {"queries": [f"select:{','.join(missing)}"]})
         ]
-    cost = sum(count_tokens(result.text) for _, result in found)
+    cost = sum(count_tokens(each.result.text) for each in found)
     names = _listed([name.removeprefix("mcp__office__") for name in loaded[:5]])
     return f"It found {names} among {len(TOOLS)}: {cost:,} tokens came in for it, once.", []
 
 
-def _direct(walk: _Walk) -> tuple[str, list[tuple[str, JsonObject]]]:
-    if not walk.of(LIST):
+def _direct(walk: Walk) -> tuple[str, list[tuple[str, JsonObject]]]:
+    if not walk.of(PEOPLE):
         words = (
             f"**The audit by direct calls.** Who of {DEPARTMENT} spent too much on travel? First the people."
         )
-        return words, [(LIST, {}), (STANDARD, {})]
-    asked = [each["id"] for each in walk.data(LIST) if each["department"] == DEPARTMENT]
+        return words, [(PEOPLE, {}), (STANDARD, {})]
+    asked = [each["id"] for each in walk.data(PEOPLE) if each["department"] == DEPARTMENT]
     if not walk.of(ITEMS):
         return f"Now the items of {len(asked)} people.", [(ITEMS, {"employee_id": each}) for each in asked]
-    spent = _spent(walk)
-    over = [each for each, amount in spent.items() if amount > STANDARD_BUDGET]
+    over = above_standard(walk.spent)
     if over and not walk.of(OWN):
         return "Some may have a budget of their own.", [(OWN, {"employee_id": each}) for each in over]
     trips = plural(walk.round_trips(*DIRECT), "round trip")
     return (
-        f"By direct calls: {_listed(_answer(walk))}. It took {trips} after the search, and **{walk.tokens:,} "
+        f"By direct calls: {_listed(walk.over)}. It took {trips} after the search, and **{walk.direct_tokens:,} "
         "tokens** of results came into the context; each later request carries them again."
     ), []
 
 
-def _program(walk: _Walk) -> tuple[str, list[tuple[str, JsonObject]]]:
-    ran = walk.of("run_code")
+def _by_program(walk: Walk) -> tuple[str, list[tuple[str, JsonObject]]]:
+    ran = walk.of(PROGRAM_TOOL)
     if not ran:
         words = (
             "**The same audit by one program.** It reads everything outside the context, and at its end it makes one "
             "call that changes something: mcode asks you about that one, and the program waits."
         )
-        return words, [("run_code", {"code": PROGRAM})]
-    result = ran[0][1]
-    found = _returned(result)
+        return words, [(PROGRAM_TOOL, {"code": PROGRAM})]
+    found = _returned(ran[0].result)
     flagged = (
         "the people concerned were flagged"
         if found.get("flagged")
@@ -182,29 +131,29 @@ def _program(walk: _Walk) -> tuple[str, list[tuple[str, JsonObject]]]:
     )
     return (
         f"By one program: {_listed(found.get('over', []))}; {flagged}. It took "
-        f"{plural(walk.round_trips('run_code'), 'round trip')}, and **{count_tokens(result.text):,} tokens** "
+        f"{plural(walk.round_trips(PROGRAM_TOOL), 'round trip')}, and **{walk.program_tokens:,} tokens** "
         "came into the context."
     ), []
 
 
-def _balance(walk: _Walk) -> str:
-    found = _returned(walk.of("run_code")[0][1])
-    direct, program = walk.tokens, count_tokens(walk.of("run_code")[0][1].text) + count_tokens(PROGRAM)
+def _balance(walk: Walk) -> str:
+    found = _returned(walk.of(PROGRAM_TOOL)[0].result)
+    direct, by_program = walk.direct_tokens, walk.program_tokens + walk.code_tokens
     right = [
         each["id"] for each in people() if each["department"] == DEPARTMENT and each["id"] in over_budget()
     ]
-    same = "Both answers are right" if _answer(walk) == found.get("over") == right else "The answers differ"
+    same = "Both answers are right" if walk.over == found.get("over") == right else "The answers differ"
     return (
         "**The balance of this run**, counted from what was sent:\n\n"
         "| the audit | round trips | tokens into the context |\n| --- | ---: | ---: |\n"
         f"| by direct calls | {walk.round_trips(*DIRECT)} | {direct:,} |\n"
-        f"| by one program, its code included | {walk.round_trips('run_code')} | {program:,} |\n\n"
-        f"{same}; the program spared {100 * (1 - program / max(1, direct)):.1f} % of the tokens. `/context session` "
+        f"| by one program, its code included | {walk.round_trips(PROGRAM_TOOL)} | {by_program:,} |\n\n"
+        f"{same}; the program spared {100 * (1 - by_program / max(1, direct)):.1f} % of the tokens. `/context session` "
         "shows every request of this session, and what deferral saved; `mcode report` does so afterwards."
     )
 
 
-PARTS = (Part(_search), Part(_direct), Part(_program))
+PARTS = (Part(_search), Part(_direct), Part(_by_program))
 
 
 def play(flow: Flow, _: re.Match[str]) -> Reply:
@@ -235,13 +184,15 @@ def show_program(flow: Flow, _: re.Match[str]) -> Reply:
     )
 
 
-def _run(flow: Flow, parts: tuple[Part, ...], end: Callable[[_Walk], str]) -> Reply:
-    walk = _Walk(flow)
-    if not walk.has_office() or "run_code" not in flow.view.tool_names:
+def _run(flow: Flow, parts: tuple[Part, ...], end: Callable[[Walk], str]) -> Reply:
+    walk = Walk(flow)
+    if not walk.has_office or PROGRAM_TOOL not in flow.view.tool_names:
         return flow.say(NOT_HERE)
-    failed = [result for _, _, result in walk.results if result.is_error]
-    if failed:
-        return flow.say(flow.trouble("The demo ends here."))
+    hopeless = next(filter(walk.is_hopeless, walk.unmet), None)
+    if hopeless is not None:
+        return flow.say(flow.trouble("The demo ends here.", hopeless.result))
+    if walk.unmet:
+        return _once_more(walk)
     said = ""
     for part in parts:
         words, calls = part.calls(walk)
@@ -251,7 +202,23 @@ def _run(flow: Flow, parts: tuple[Part, ...], end: Callable[[_Walk], str]) -> Re
     return flow.say("\n\n".join(filter(None, (_fresh(walk, said), end(walk)))))
 
 
-def _fresh(walk: _Walk, said: str) -> str:
+def _once_more(walk: Walk) -> Reply:
+    """What failed, made again; a program in a form that asks again itself."""
+    failed = walk.unmet
+    by_program = any(each.tool == PROGRAM_TOOL for each in failed)
+    words = FAILED.format(
+        failed="The program" if by_program else plural(len(failed), "call"),
+        said=failed[0].result.text.strip().splitlines()[0][:150].replace("`", "'"),
+        how=", with a program that does so by itself: that costs no round trip" if by_program else "",
+    )
+    calls = [
+        (each.tool, {"code": PATIENT_PROGRAM} if each.tool == PROGRAM_TOOL else each.arguments)
+        for each in failed
+    ]
+    return reply(words, *(_use(walk.flow, tool, arguments) for tool, arguments in calls))
+
+
+def _fresh(walk: Walk, said: str) -> str:
     """Of the words of parts that are over, those that were not said in an earlier answer of this turn."""
     before = "\n\n".join(walk.view.texts_of_turn())
     return "\n\n".join(words for words in said.split("\n\n") if words not in before)
@@ -261,23 +228,6 @@ def _use(flow: Flow, tool: str, arguments: JsonObject) -> JsonObject:
     if tool in flow.view.tool_names:
         return use(tool, arguments)
     return use("call_tool", {"name": tool, "arguments": arguments})
-
-
-def _spent(walk: _Walk) -> dict[str, int]:
-    return {
-        str(arguments["employee_id"]): sum(
-            item["amount"]
-            for item in json.loads(result.text)
-            if item["category"] == "travel" and item["status"] == "approved"
-        )
-        for arguments, result in walk.of(ITEMS)
-    }
-
-
-def _answer(walk: _Walk) -> list[str]:
-    spent = _spent(walk)
-    own = {str(given["employee_id"]): json.loads(result.text)["travel"] for given, result in walk.of(OWN)}
-    return [each for each, limit in own.items() if spent[each] > (limit or STANDARD_BUDGET)]
 
 
 def _returned(result: Result) -> dict[str, Any]:
@@ -294,9 +244,3 @@ def _tokens_of(tool: JsonObject) -> int:
 
 def _listed(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names) or "nobody"
-
-
-def _meant(result: Result) -> tuple[str, JsonObject, Result]:
-    if result.tool != "call_tool":
-        return result.tool, result.arguments, result
-    return str(result.arguments.get("name")), object_of(result.arguments.get("arguments")), result

@@ -58,19 +58,20 @@ class Flow:
             words = f"{words}\n\n{SIGNATURE}"
         return reply(self._opened(words))
 
-    def trouble(self, unchanged: str) -> str:
-        """Why the newest call brought nothing, kindly. `unchanged` says what is as it was."""
-        if was_denied(self.last):
+    def trouble(self, unchanged: str, of: Result | None = None) -> str:
+        """Why a call brought nothing, the newest if no other is given, kindly. `unchanged` says what is as it was."""
+        failed = of or self.last
+        if was_denied(failed):
             return (
                 f"The answer was no, and that is fine: the call did not run. {unchanged} "
                 "A model is told so, in the same words that I got, and has to go another way:\n\n"
-                f"> {reason_of(self.last)}"
+                f"> {reason_of(failed)}"
             )
-        if was_stopped(self.last):
-            return f"You stopped that. {unchanged}\n\n> {reason_of(self.last)}"
+        if was_stopped(failed):
+            return f"You stopped that. {unchanged}\n\n> {reason_of(failed)}"
         return (
             f"That did not work, and nothing is lost: a failed call is just another result that a model reads. "
-            f"{unchanged} The tool said:\n\n> {reason_of(self.last)}"
+            f"{unchanged} The tool said:\n\n> {reason_of(failed)}"
         )
 
     def _opened(self, words: str) -> str:

@@ -6,7 +6,8 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mcode.demo.office import STANDARD_BUDGET, over_budget
+from mcode.demo.audit import ITEMS, OWN, PEOPLE, STANDARD, above_standard, over_own, program, spent_by
+from mcode.demo.office import over_budget
 from mcode.demo.serving import Service
 from mcode.demo.tables import TOOLS, Office
 from tools.tasks.filler import filler
@@ -15,26 +16,12 @@ from tools.tasks.task import ANSWER, NOTHING, Seen, Task, save
 if TYPE_CHECKING:
     from tools.tasks.task import Outcome
 
-PEOPLE, ITEMS, STANDARD, OWN = (
-    f"mcp__office__{name}"
-    for name in ("list_employees", "get_expenses", "get_travel_budget", "get_custom_budget")
+PROGRAM = program(
+    "who exceeded the travel budget",
+    f"""\
+await must(tools.Write({{file_path: "{ANSWER}", content: JSON.stringify(over)}}));
+return over;""",
 )
-PROGRAM = f"""\
-// who exceeded the travel budget
-const people = await must(tools.{PEOPLE}({{}}));
-const standard = (await must(tools.{STANDARD}({{}}))).travel;
-const found = [];
-for (const {{id}} of people) {{
-  const items = await must(tools.{ITEMS}({{employee_id: id}}));
-  const spent = items.filter(i => i.category === "travel" && i.status === "approved")
-    .reduce((sum, i) => sum + i.amount, 0);
-  if (spent <= standard) continue;
-  const own = (await must(tools.{OWN}({{employee_id: id}}))).travel;
-  if (spent > (own ?? standard)) found.push(id);
-}}
-await must(tools.Write({{file_path: "{ANSWER}", content: JSON.stringify(found)}}));
-return found;
-"""
 
 
 def office() -> Service:
@@ -42,17 +29,12 @@ def office() -> Service:
 
 
 def spent(seen: Seen) -> dict[str, int]:
-    return {
-        person: sum(i["amount"] for i in items if i["category"] == "travel" and i["status"] == "approved")
-        for person, items in seen.each(ITEMS, "employee_id").items()
-    }
+    return spent_by(seen.each(ITEMS, "employee_id"))
 
 
 def conclude(seen: Seen) -> Any:
-    own, amounts = seen.each(OWN, "employee_id"), spent(seen)
-    return [
-        save([each for each, limit in own.items() if amounts[each] > (limit["travel"] or STANDARD_BUDGET)])
-    ]
+    own = {person: row["travel"] for person, row in seen.each(OWN, "employee_id").items()}
+    return [save(over_own(spent(seen), own))]
 
 
 def check(outcome: Outcome) -> str:
@@ -77,9 +59,7 @@ TASK = Task(
     steps=(
         lambda seen: [(PEOPLE, NOTHING), (STANDARD, NOTHING)],
         lambda seen: [(ITEMS, {"employee_id": each["id"]}) for each in seen.data(PEOPLE)],
-        lambda seen: [
-            (OWN, {"employee_id": who}) for who, sum_ in spent(seen).items() if sum_ > STANDARD_BUDGET
-        ],
+        lambda seen: [(OWN, {"employee_id": who}) for who in above_standard(spent(seen))],
         conclude,
     ),
     program=PROGRAM,
