@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import random
 import sys
 import tempfile
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from mcode.model.script.values import Script
 
 PARTS = ("definitions", "system", "messages", "results")
+
+LOADING = ("call", "append", "reference")
+"""Ways in which tools that were found come into the requests, one session each in turn."""
 
 SESSIONS = 500
 
@@ -68,22 +72,39 @@ def total(shown: Ledger) -> int:
     return shown.definitions + shown.system + shown.messages + shown.results
 
 
+PROGRAM = """\
+// count lines
+const found = await tools.Grep({pattern: %s, path: "text.md", output_mode: "content"});
+return found.ok ? found.text.slice(0, %d) : "nothing";
+"""
+
+
 def random_script(seed: int) -> tuple[Script, int]:
-    """Some turns of words and calls, and how many messages of the user they take."""
+    """Some turns of words, thoughts and calls, and how many messages of the user they take."""
     dice = random.Random(seed)
     replies: list[Any] = []
     messages = dice.randint(1, 4)
     for _ in range(messages):
         for _ in range(dice.randint(0, 3)):
-            pattern = "".join(dice.choices("abcdefgh (){}*=", k=dice.randint(1, 30)))
-            calls = [
-                use("Grep", {"pattern": pattern, "path": "."}),
-                use("Glob", {"pattern": f"*{dice.randint(0, 9)}*"}),
-                use("Read", {"file_path": "text.md"}),
-            ]
-            replies.append(reply("I look. " * dice.randint(0, 40), *dice.sample(calls, dice.randint(1, 3))))
+            calls = dice.sample(random_calls(dice), dice.randint(1, 3))
+            thought = {"type": "thinking", "thinking": "I wonder. " * dice.randint(1, 60)}
+            said = [*([thought] if dice.random() < 0.3 else []), "I look. " * dice.randint(1, 40)]
+            replies.append(reply(*said, *calls))
         replies.append(reply("word " * dice.randint(1, 300)))
     return script_of(*replies), messages
+
+
+def random_calls(dice: random.Random) -> list[Any]:
+    """One call of each kind, some of which fail."""
+    pattern = "".join(dice.choices("abcdefgh (){}*=", k=dice.randint(1, 30)))
+    words = dice.sample(("fetch a web page", "notebook", "select:WebFetch", "jobs", "memory", "xylophone"), 2)
+    return [
+        use("Grep", {"pattern": pattern, "path": "."}),
+        use("Glob", {"pattern": f"*{dice.randint(0, 9)}*"}),
+        use("Read", {"file_path": "text.md"}),
+        use("tool_search", {"queries": words, "k": dice.randint(1, 5)}),
+        use("run_code", {"code": PROGRAM % (json.dumps(dice.choice("aeiou")), dice.randint(10, 4000))}),
+    ]
 
 
 async def play(directory: Path, seed: int) -> Played:
@@ -92,7 +113,9 @@ async def play(directory: Path, seed: int) -> Played:
     (directory / "project").mkdir(parents=True)
     (directory / "project" / "text.md").write_text("A line of text, and 12 figures.\n" * (seed % 90 + 1))
     client = ScriptedClient(script)
-    bench = local_workbench(directory, client)
+    loading = LOADING[seed % len(LOADING)]
+    settings = {"mcode": {"toolSearch": {"mode": "true", "loading": loading}}}
+    bench = local_workbench(directory, client, settings=settings)
     agent = await bench.open_agent("startup")
     shown: list[Ledger] = []
 

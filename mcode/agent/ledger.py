@@ -24,7 +24,7 @@ from mcode.model.usage import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mcode.agent.conversation import Prefix
     from mcode.config.settings import Prices
@@ -57,7 +57,7 @@ class RequestEntry:
     results: Mapping[str, int] = field(default_factory=dict[str, int])
     """Tokens by the tool that gave the results; adds up to `size.results`."""
     deferred: int = 0
-    """Tokens of the definitions that were left out of it."""
+    """Tokens of the definitions that were left out of it; what came in later, at its end, no longer counts."""
     calls: tuple[str, ...] = ()
     """Tools that the answer calls, in order; for `call_tool` the tool that is meant."""
     agent: str = ""
@@ -143,6 +143,32 @@ def read_ledger(records: Iterable[Record], prices: Mapping[str, Prices]) -> Ledg
     return reader.book()
 
 
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """What stands before the conversation in a request: prefix and tools that came in later."""
+
+    prefix: Prefix
+    added: int
+    """Tools that came in later."""
+    size: RequestSize
+    by_tool: Counter[str]
+    came_in: int
+    """Tokens of the tools that came in later."""
+
+    @classmethod
+    def of(cls, prefix: Prefix, added: Sequence[JsonObject]) -> _Opening:
+        """Weigh it."""
+        later = [{**each, "defer_loading": False} for each in added]
+        tools = [*prefix.tools, *later]
+        return cls(
+            prefix=prefix,
+            added=len(added),
+            size=count_prefix(prefix.system, tools),
+            by_tool=Counter({text_field(tool, "name"): count_definition(tool) for tool in tools}),
+            came_in=sum(map(count_definition, later)),
+        )
+
+
 class _Reader:
     """Replays a conversation and weighs each request as it was sent."""
 
@@ -158,7 +184,7 @@ class _Reader:
         self._entries: list[RequestEntry] = above._entries if above else []  # noqa: SLF001 -- the same class
         self._weighed: list[tuple[JsonObject, RequestSize, Counter[str]]] = []
         """The messages of the last request, each with what all up to it weigh, and their results by tool."""
-        self._prefix: tuple[Prefix, int, RequestSize, Counter[str]] | None = None
+        self._opening: _Opening | None = None
         self._left_out = (0, 0)
         """Tools and tokens that the prefix leaves out."""
         self._tools: dict[str, str] = {}
@@ -222,7 +248,7 @@ class _Reader:
         prefix = self._state.prefix
         if prefix is None:
             return
-        size, definitions, results = self._weigh(prefix)
+        opening, size, results = self._weigh(prefix)
         expected = self._correction.apply(size)
         reported = bool(usage.total_input)
         if reported:
@@ -236,9 +262,9 @@ class _Reader:
             usage=usage,
             reported=reported,
             answered=reported or bool(content),
-            definitions=shared(definitions, expected.definitions),
+            definitions=shared(opening.by_tool, expected.definitions),
             results=shared(results, expected.results),
-            deferred=self._as_reported(self._left_out[1]),
+            deferred=self._as_reported(max(0, self._left_out[1] - opening.came_in)),
             calls=tuple(self._tools[text_field(block, "id")] for block in uses),
             agent=self._agent,
             cost=self._cost(prefix.model, usage),
@@ -276,8 +302,8 @@ class _Reader:
         )
         return spent / 1_000_000
 
-    def _weigh(self, prefix: Prefix) -> tuple[RequestSize, Counter[str], Counter[str]]:
-        """The request that the state stands for, with its definitions and results by tool."""
+    def _weigh(self, prefix: Prefix) -> tuple[_Opening, RequestSize, Counter[str]]:
+        """The request that the state stands for: its opening, its size, and its results by tool."""
         state = self._state
         messages = self._rendering.messages(state.history.messages, state.loads, prefix.way)
         known = 0
@@ -291,12 +317,11 @@ class _Reader:
             mine = self._results_of(message)
             self._weighed.append((message, size + count_message(message), results + mine))
         added = declared(state.loads, messages, prefix.way)
-        if self._prefix is None or self._prefix[0] is not prefix or self._prefix[1] != len(added):
-            tools = [*prefix.tools, *({**each, "defer_loading": False} for each in added)]
-            by_tool = Counter({text_field(tool, "name"): count_definition(tool) for tool in tools})
-            self._prefix = (prefix, len(added), count_prefix(prefix.system, tools), by_tool)
+        opening = self._opening
+        if opening is None or opening.prefix is not prefix or opening.added != len(added):
+            opening = self._opening = _Opening.of(prefix, added)
         size, results = self._weighed[-1][1:] if self._weighed else (RequestSize(), Counter[str]())
-        return self._prefix[2] + size, self._prefix[3], results
+        return opening, opening.size + size, results
 
     def _results_of(self, message: JsonObject) -> Counter[str]:
         found: Counter[str] = Counter()

@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from mcode import jsontext
-from mcode.commands.ledger_tables import savings_text
+from mcode.commands.ledger_tables import PARTS, cost_of, has_prices, savings_text
 from mcode.commands.tables import dollars, plural
 from mcode.text import Kind, clean
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mcode.jsontext import JsonObject
-
-PARTS = ("definitions", "system", "messages", "results")
-"""Of a request, from the bottom of its bar up."""
 
 WIDTH, HEIGHT, LEFT, FOOT = 900, 260, 70, 24
 """Pixels of a plot, and of its margins for figures."""
@@ -60,9 +57,10 @@ def page(ledger: JsonObject) -> str:
         _totals(totals),
         _savings(ledger),
         _by_tool("Definitions sent, by tool", ledger["definitions"]),
+        _by_server(ledger["definitions_by_server"]),
         _by_tool("Results sent, by tool", ledger["results"]),
         "<h2>Requests</h2>",
-        _requests(ledger["requests"]),
+        _requests(ledger),
     ]
     whole = "\n".join(filter(None, body))
     data = jsontext.dump(ledger).replace("<", "\\u003c")
@@ -171,17 +169,27 @@ def _by_tool(title: str, listed: Sequence[JsonObject]) -> str:
     return f"<h2>{_safe(title)}</h2>{_table(('tool', 'server', 'tokens'), rows)}"
 
 
-def _requests(requests: Sequence[JsonObject]) -> str:
+def _by_server(found: JsonObject) -> str:
+    if len(found) < 2:
+        return ""
+    rows = [(server, f"{tokens:,}") for server, tokens in found.items()]
+    return f"<h2>Definitions sent, by server</h2>{_table(('server', 'tokens'), rows)}"
+
+
+def _requests(ledger: JsonObject) -> str:
     names = (*PARTS, "input", "cache_read", "cache_written", "output_tokens")
+    priced = has_prices(ledger)
     rows = [
         (
             str(each["number"]),
             *(f"{each[name]:,}" for name in names),
+            *([cost_of(each)] if priced else []),
             "provider" if each["reported"] else "estimate" if each["answered"] else "no answer",
         )
-        for each in requests
+        for each in ledger["requests"]
     ]
-    return _table(("request", *(name.replace("_", " ") for name in names), "figures"), rows)
+    heads = (*(name.replace("_", " ") for name in names), *(["cost"] if priced else []))
+    return _table(("request", *heads, "figures"), rows)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

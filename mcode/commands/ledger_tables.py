@@ -9,6 +9,9 @@ from mcode.commands.tables import dollars, plural, table, tokens
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
 
+PARTS = ("definitions", "system", "messages", "results")
+"""Of a request, in the order in which they are sent."""
+
 LISTED = 8
 """Tools that are named before the rest is one row."""
 
@@ -47,32 +50,35 @@ def totals_text(ledger: JsonObject) -> str:
 
 def requests_text(ledger: JsonObject) -> str:
     """A row for each request."""
-    head = (
-        "request",
-        "turn",
-        "definitions",
-        "system",
-        "messages",
-        "results",
-        "input",
-        "cached",
-        "output",
-        "calls",
-    )
+    requests = ledger["requests"]
+    if not requests:
+        return ""
+    priced = has_prices(ledger)
+    counts = (*PARTS, "input", "cached", "output", *(["cost"] if priced else []))
     rows = [
         (
             f"{each['number']}{'' if each['reported'] else ' (estimate)' if each['answered'] else ' (no answer)'}",
             str(each["turn"]),
-            *(f"{each[part]:,}" for part in ("definitions", "system", "messages", "results", "input")),
-            f"{each['cache_read']:,}",
-            f"{each['output_tokens']:,}",
+            *(f"{each[part]:,}" for part in (*PARTS, "input", "cache_read", "output_tokens")),
+            *([cost_of(each)] if priced else []),
             "a summary"
             if each["aside"]
             else f"{'sub-agent: ' if each['agent'] else ''}{_calls(each['calls'])}",
         )
-        for each in ledger["requests"]
+        for each in requests
     ]
-    return table((head, *rows), right=frozenset(range(2, 9))) if rows else ""
+    right = frozenset(range(2, 2 + len(counts)))
+    return table((("request", "turn", *counts, "calls"), *rows), right=right)
+
+
+def has_prices(ledger: JsonObject) -> bool:
+    """Whether the cost of any request is known."""
+    return any(each["cost"] is not None for each in ledger["requests"])
+
+
+def cost_of(request: JsonObject) -> str:
+    """What one request cost; a dash where its model has no price."""
+    return "-" if request["cost"] is None else dollars(request["cost"])
 
 
 def by_tool_text(ledger: JsonObject) -> str:

@@ -42,8 +42,10 @@ def percent(part: int, whole: int) -> str:
 
 
 def dollars(amount: float | None) -> str:
-    """A sum of money, or that no prices are set."""
-    return "unknown (no prices set)" if amount is None else f"${amount:.2f}"
+    """A sum of money, below one dollar to the hundredth of a cent, or that no prices are set."""
+    if amount is None:
+        return "unknown (no prices set)"
+    return f"${amount:.4f}" if 0 < amount < 1 else f"${amount:.2f}"
 
 
 def plural(count: int, noun: str, several: str = "") -> str:

@@ -25,9 +25,14 @@ from tools.ledger_sessions import play
 if TYPE_CHECKING:
     from pathlib import Path
 
+NOISE = 40
+"""Tokens by which a part may differ from one request to the next since it is scaled to what was reported."""
+
 SESSIONS = 12
 """Random sessions in the suite; `python -m tools.bench --full` plays 500."""
 
+
+PRICES = {"scripted-1": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}
 
 SILENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
@@ -47,6 +52,21 @@ async def test_the_parts_of_each_request_add_up_to_what_the_provider_counted(
     assert played.furthest <= 0.05
     last = played.shown[-1]
     assert (last.definitions, last.results) == (requests[-1]["definitions"], requests[-1]["results"])
+
+
+@pytest.mark.parametrize("loading", ["call", "append"])
+async def test_a_tool_that_came_into_the_requests_no_longer_counts_as_left_out(
+    loading: str, tmp_path: Path
+) -> None:
+    settings = {"mcode": {"toolSearch": {"loading": loading}}}
+    script = script_of(use("tool_search", {"queries": ["select:WebFetch"]}), reply("Found."))
+    async with stage(tmp_path, script, settings=settings) as here:
+        await here.say("look")
+        ledger = ledger_of(here.agent)
+    first, second = ledger["requests"]
+    came_in = second["definitions"] - first["definitions"]
+    assert first["deferred"] - second["deferred"] == pytest.approx(came_in, abs=NOISE)
+    assert (came_in > NOISE) == (loading == "append")
 
 
 async def test_a_session_without_figures_of_the_provider_is_estimated_and_says_so(tmp_path: Path) -> None:
@@ -105,18 +125,20 @@ def test_requests_of_a_subagent_count_in_the_sums_and_not_as_round_trips() -> No
 
 
 async def test_prices_make_a_cost_of_the_reported_tokens(tmp_path: Path) -> None:
-    prices = {"scripted-1": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}
-    async with stage(tmp_path, turns("one"), settings={"mcode": {"prices": prices}}) as here:
+    async with stage(tmp_path, turns("one"), settings={"mcode": {"prices": PRICES}}) as here:
         await here.say("first")
         ledger = ledger_of(here.agent)
         assert here.agent.meter.totals.cost == ledger["totals"]["cost"] != 0
+    (request,) = ledger["requests"]
+    assert f"${request['cost']:.4f}" in report_text(ledger)
 
 
 async def test_the_page_holds_the_same_numbers_and_asks_nothing_of_a_network(tmp_path: Path) -> None:
     script = script_of(use("Grep", {"pattern": "</script><b>"}), reply("done"))
-    async with stage(tmp_path, script) as here:
+    async with stage(tmp_path, script, settings={"mcode": {"prices": PRICES}}) as here:
         await here.say("look")
         ledger = ledger_of(here.agent)
+    ledger["definitions_by_server"] = {"core": 300, "office": 20}
     written = page(ledger)
     data = written.split('id="ledger">')[1].split("</script>")[0]
     assert json.loads(data) == ledger
@@ -125,6 +147,7 @@ async def test_the_page_holds_the_same_numbers_and_asks_nothing_of_a_network(tmp
     if compared:
         assert f">{ledger['savings']['deferral']['without']:,}</text>" in written
     totals, *by_tool, requests = Tables.of(written)
+    assert {name: figure(count) for name, count in by_tool.pop(1)} == ledger["definitions_by_server"]
     assert [figure(count) for _, count in totals] == [
         ledger["totals"][name.replace(" ", "_")] for name, _ in totals
     ]
@@ -132,9 +155,10 @@ async def test_the_page_holds_the_same_numbers_and_asks_nothing_of_a_network(tmp
         assert [(tool, server, figure(count)) for tool, server, count in table] == [
             (each["tool"], each["server"], each["tokens"]) for each in ledger[part]
         ]
-    assert [[figure(cell) for cell in row[:-1]] for row in requests] == [
+    assert [[figure(cell) for cell in row[:-2]] for row in requests] == [
         [each[name] for name in REQUEST_COLUMNS] for each in ledger["requests"]
     ]
+    assert [row[-2] for row in requests] == [f"${each['cost']:.4f}" for each in ledger["requests"]]
     for bar, each in zip(
         re.findall(r"<title>request \d+: (.*?)</title>", written), ledger["requests"], strict=True
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -87,6 +88,10 @@ async def test_the_request_of_a_turn_is_shown_with_the_prefix_that_came_from_the
         assert "There is no request 3 of turn 1" in missing.text
         assert "1 (2), 2 (1)" in missing.text
         assert (await command(here, "/context view one")).failed
+        assert json.loads((await command(here, "/context view 1 2 --json")).text) == data
+        last = json.loads((await command(here, "/context view --json")).text)
+        assert last["request"] == here.client.requests[-1]
+        assert last["difference"]["messages_new"] == 2
 
 
 async def test_tools_that_came_in_and_a_changed_model_are_named(tmp_path: Path) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-import mcode
+import pytest
+
+from mcode.cli import run
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
 from mcode.model.script.values import reply, script_of, use
@@ -18,6 +17,7 @@ from tests.stage import stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from mcode.commands.registry import CommandResult
     from mcode.jsontext import JsonObject
@@ -49,24 +49,31 @@ async def command(here: Stage, line: str) -> CommandResult:
     return await registry.run(line, CommandContext(here.agent, here.bench.surroundings(), registry))
 
 
-def report(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {
-        **os.environ,
-        "HOME": str(directory / "home"),
-        "PYTHONPATH": str(Path(mcode.__file__).parent.parent),
-    }
-    environment.pop("MCODE_CONFIG_DIR", None)
-    command = [sys.executable, "-m", "mcode", "report", *arguments]
-    return subprocess.run(
-        command, cwd=directory / "project", env=environment, capture_output=True, text=True, check=False
-    )
+Report = Callable[..., tuple[int, str, str]]
 
 
-async def test_text_json_page_and_session_read_the_same_ledger(tmp_path: Path) -> None:
+@pytest.fixture
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Report:
+    """Runs `mcode report` in the project: exit code, standard output, standard error."""
+
+    def run_there(*arguments: str) -> tuple[int, str, str]:
+        with monkeypatch.context() as patch:
+            patch.setenv("HOME", str(tmp_path / "home"))
+            patch.delenv("MCODE_CONFIG_DIR", raising=False)
+            patch.chdir(tmp_path / "project")
+            capfd.readouterr()
+            code = run(["report", *arguments])
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return run_there
+
+
+async def test_text_json_page_and_session_read_the_same_ledger(tmp_path: Path, report: Report) -> None:
     identifier, short, whole = await session(tmp_path)
-    ran = report(tmp_path, "--json", "--html", "page.html")
-    assert ran.returncode == 0, ran.stderr
-    ledger = json.loads(ran.stdout)
+    code, out, err = report("--json", "--html", "page.html")
+    assert code == 0, err
+    ledger = json.loads(out)
     assert ledger == whole.data
     page = (tmp_path / "project" / "page.html").read_text("utf-8")
     assert json.loads(page.split('id="ledger">')[1].split("</script>")[0]) == ledger
@@ -75,7 +82,7 @@ async def test_text_json_page_and_session_read_the_same_ledger(tmp_path: Path) -
     assert program["kept_out"] > 1_000
     assert cast("JsonObject", short.data)["session"] == ledger
     assert "kept" in short.text
-    text = report(tmp_path, identifier[:8]).stdout
+    _, text, _ = report(identifier[:8])
     assert text.strip() == whole.text.strip()
     assert "2 round trips" in text
     assert "run_code" in text
@@ -93,7 +100,7 @@ class Told:
     remark = answer
 
 
-async def test_context_cost_headless_results_and_report_agree(tmp_path: Path) -> None:
+async def test_context_cost_headless_results_and_report_agree(tmp_path: Path, report: Report) -> None:
     """After a resume, and with a price: all of them speak of the whole session."""
     price = {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}
     settings = {"mcode": {"prices": {"scripted-1": price}}}
@@ -112,7 +119,7 @@ async def test_context_cost_headless_results_and_report_agree(tmp_path: Path) ->
 
         await front_end.run(messages())
         context, cost = await command(here, "/context"), await command(here, "/cost")
-    reported = json.loads(report(tmp_path, identifier, "--json").stdout)
+    reported = json.loads(report(identifier, "--json")[1])
     assert reported["totals"]["round_trips"] == 3
     assert json.loads(output.lines[-1])["mcode"]["ledger"] == reported
     assert cast("JsonObject", context.data)["session"] == reported
@@ -124,9 +131,9 @@ async def test_context_cost_headless_results_and_report_agree(tmp_path: Path) ->
     assert last["used"] == reported["requests"][-1]["input"]
 
 
-def test_a_folder_without_sessions_and_a_wrong_word_are_told(tmp_path: Path) -> None:
+def test_a_folder_without_sessions_and_a_wrong_word_are_told(tmp_path: Path, report: Report) -> None:
     (tmp_path / "project").mkdir()
-    ran = report(tmp_path)
-    assert ran.returncode == 2
-    assert "no session" in ran.stderr
-    assert report(tmp_path, "--nonsense").returncode == 2
+    code, _, err = report()
+    assert code == 2
+    assert "no session" in err
+    assert report("--nonsense")[0] == 2
