@@ -7,7 +7,8 @@ The same tasks in three modes: all tools loaded, tool search, tool search and pr
 
 Each task has a checker that looks at files and calls, not at prose. Without `--model` a scripted policy of the task
 answers, with tokens counted by our estimate; the table's title says so. With a model the key comes from
-ANTHROPIC_API_KEY; commands other than `python3 *` are denied, and each task has a folder of its own.
+ANTHROPIC_API_KEY and its cost from `mcode.prices` of your settings; commands other than `python3 *` are denied, and
+each task has a folder of its own.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcode.call import Status
 from mcode.commands.ledger_reading import ledger_of
+from mcode.config.load import load_settings
+from mcode.config.places import find_places
 from mcode.events import ToolFinished
 from mcode.model.anthropic import AnthropicClient
 from mcode.model.profiles import ANTHROPIC, choose_profile
@@ -95,7 +98,7 @@ async def _run_in(directory: Path, name: str, task: Task, mode: str, model: tupl
         json.dumps({"mcpServers": {each: _entry(name, each) for each in task.servers}})
     )
     client: ModelClient = ScriptedClient(task.script(mode)) if model is None else _real(model[1])
-    own = dict(MODES[mode]) if model else {**MODES[mode], "window": WINDOW}
+    own = {**MODES[mode], **(prices_of(model[0]) if model else {"window": WINDOW})}
     allow = [*(f"mcp__{each}" for each in task.servers), "Bash(python3 *)"]
     settings = {"permissions": {"allow": allow, "defaultMode": "acceptEdits"}, "mcode": own}
     bench = local_workbench(directory, client, settings=settings, environment={"PATH": os.environ["PATH"]})
@@ -114,10 +117,12 @@ async def _run_in(directory: Path, name: str, task: Task, mode: str, model: tupl
         await agent.start("startup")
         await bench.pool.settle(30)
         began = time.monotonic()
-        finished = await asyncio.wait_for(agent.submit(task.question), PATIENCE)
-        seconds = time.monotonic() - began
-        wrong = task.check(Outcome(project, tuple(calls), finished.text))
-        return _row(name, mode, wrong, ledger_of(agent), seconds)
+        try:
+            finished = await asyncio.wait_for(agent.submit(task.question), PATIENCE)
+            wrong = task.check(Outcome(project, tuple(calls), finished.text))
+        except TimeoutError:
+            wrong = f"not done within {PATIENCE:g} s"
+        return _row(name, mode, wrong, ledger_of(agent), time.monotonic() - began)
     finally:
         await agent.close("other")
         await bench.pool.close()
@@ -139,6 +144,15 @@ def _row(name: str, mode: str, wrong: str, ledger: dict[str, Any], seconds: floa
         cost=totals["cost"],
         seconds=round(seconds, 2),
     )
+
+
+def prices_of(model: str) -> dict[str, Any]:
+    """What the settings of whoever measures say that a model costs, as a settings file has it."""
+    price = load_settings(find_places(os.environ), Path.cwd()).own.prices.get(model)
+    if price is None:
+        return {}
+    listed = {"cacheRead": price.cache_read, "cacheWrite": price.cache_write}
+    return {"prices": {model: {"input": price.input, "output": price.output, **listed}}}
 
 
 def _entry(task: str, server: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from tools.eval_modes import (
     title_of,
 )
 from tools.messages_server import running_server
+from tools.tasks.task import Outcome
 
 
 def test_there_are_a_dozen_tasks_each_with_a_question_a_checker_and_a_policy() -> None:
@@ -69,9 +70,14 @@ async def test_a_model_behind_a_url_is_asked_over_the_wire_and_checked_by_the_sa
     assert "Scripted" in title_of(None)
 
 
-async def test_a_wrong_outcome_is_seen_by_the_checker() -> None:
-    from tools.tasks.task import Outcome
+@pytest.mark.parametrize("name", task_names())
+def test_each_checker_sees_that_nothing_was_done(name: str, tmp_path: Path) -> None:
+    task = load(name)
+    task.prepare(tmp_path)
+    assert task.check(Outcome(tmp_path, (), "It is all done, and the answer is right."))
 
+
+async def test_a_wrong_outcome_is_seen_by_the_checker() -> None:
     task = load("one_read")
     assert "program" in task.check(Outcome(_nowhere(), (("run_code", {}, True),), "The port is 8472."))
     assert task.check(Outcome(_nowhere(), (), "The port is 8472.")) == "None"
