@@ -10,6 +10,7 @@ import base64
 from typing import TYPE_CHECKING
 
 from mcode.images.picture import MANY, SIDE_OF_MANY, described
+from mcode.model.per_message import PerMessage
 from mcode.model.reading import objects_in
 
 if TYPE_CHECKING:
@@ -31,16 +32,21 @@ class Pictures:
         """`load` gives the bytes of an image, or None. `accepted`: False where the endpoint is known to take none."""
         self.accepted = accepted
         self._load = load
-        self._noted = _Rendered(_unaccepted)
-        self._encoded = _Rendered(self._encode)
+        self._noted = PerMessage(lambda message: each_image(message, _unaccepted))
+        self._encoded = PerMessage(lambda message: each_image(message, self._encode))
+        self._images = PerMessage(lambda message: tuple(_images_of(message)))
 
     def noted(self, messages: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
         """The messages for an endpoint that takes no images: a note stands for each."""
-        return self._noted.messages(messages)
+        return tuple(self._noted.of(messages))
 
     def encoded(self, messages: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
         """The messages with the bytes of their images, as endpoints want them."""
-        return self._encoded.messages(messages)
+        return tuple(self._encoded.of(messages))
+
+    def within(self, messages: Sequence[JsonObject]) -> list[JsonObject]:
+        """The images of a conversation, oldest first."""
+        return [image for images in self._images.of(messages) for image in images]
 
     def _encode(self, block: JsonObject) -> JsonObject:
         data = self._load(block)
@@ -52,29 +58,6 @@ class Pictures:
             "data": base64.b64encode(data).decode(),
         }
         return {"type": "image", "source": source}
-
-
-class _Rendered:
-    """Messages with each image changed, kept as long as they are asked for."""
-
-    def __init__(self, change: Callable[[JsonObject], JsonObject]) -> None:
-        self._change = change
-        self._known: dict[int, tuple[JsonObject, JsonObject]] = {}
-
-    def messages(self, messages: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
-        known, self._known = self._known, {}
-        result: list[JsonObject] = []
-        for message in messages:
-            before = known.get(id(message))
-            rendered = (
-                before[1]
-                if before is not None and before[0] is message
-                else each_image(message, self._change)
-            )
-            if rendered is not message:
-                self._known[id(message)] = (message, rendered)
-            result.append(rendered)
-        return tuple(result)
 
 
 def note(text: str) -> JsonObject:
@@ -99,11 +82,6 @@ def _changed(block: JsonObject, change: Callable[[JsonObject], JsonObject]) -> J
     if block.get("type") == "tool_result" and isinstance(block.get("content"), list):
         return {**block, "content": [_changed(inner, change) for inner in objects_in(block["content"])]}
     return block
-
-
-def images_in(messages: Sequence[JsonObject]) -> list[JsonObject]:
-    """The images of a conversation, oldest first."""
-    return [image for message in messages for image in _images_of(message)]
 
 
 def _images_of(message: JsonObject) -> Iterator[JsonObject]:

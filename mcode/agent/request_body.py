@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcode.agent.conversation import Prefix
 from mcode.agent.rendering import Rendering, declared
 from mcode.agent.repairs import repaired
-from mcode.model.request import RequestState, build_request
+from mcode.model.request import Plain, RequestState, build_request
 
 if TYPE_CHECKING:
     from mcode.agent.conversation import Folded
@@ -28,6 +28,7 @@ class Bodies:
         """Puts images into bodies, or notes in their place."""
         self._extra = extra
         self._rendering = Rendering()
+        self._plain = Plain()
         self.prefix = Prefix("", "", ())
         """The prefix of the last body, with the definitions that loading has added behind it."""
         self.messages: tuple[JsonObject, ...] = ()
@@ -51,7 +52,7 @@ class Bodies:
             extra=self._extra,
             stable=min(state.history.answered, len(self.messages)),
         )
-        return without_refused(build_request(request), state)
+        return without_refused(build_request(request, self._plain), state)
 
     def takes_images(self, state: Folded) -> bool:
         """False where the endpoint takes none: it is known to, or has said so."""

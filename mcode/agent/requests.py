@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Prefix
 from mcode.agent.mode_notes import EXIT, PLAN, mode_note
-from mcode.agent.pictures import images_in, over_limit
+from mcode.agent.pictures import over_limit
 from mcode.agent.reach import unreachable
 from mcode.agent.repairs import repaired
 from mcode.agent.request_body import NO_IMAGES, Bodies, without_refused
@@ -222,7 +222,11 @@ class RequestBuilder:
 
     def _with_fitting_images(self, prefix: Prefix) -> Prefix:
         """Leave out what is too much of images, which begins a new prefix."""
-        notes = over_limit(images_in(self._conversation.history.messages)) if self.takes_images else {}
+        notes = (
+            over_limit(self.made.pictures.within(self._conversation.history.messages))
+            if self.takes_images
+            else {}
+        )
         if not notes:
             return prefix
         self._conversation.append("images_dropped", {"notes": notes, "reason": "limits"})
@@ -230,7 +234,7 @@ class RequestBuilder:
 
     def _without_image(self, failure: Failure, max_tokens: int) -> JsonObject | None:
         """The request without the newest image, or without any where the endpoint takes none; None without one."""
-        images = images_in(self._conversation.history.messages) if self.takes_images else []
+        images = self.made.pictures.within(self._conversation.history.messages) if self.takes_images else []
         if not images:
             return None
         if failure.subject == NO_IMAGES:

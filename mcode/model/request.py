@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mcode.model.per_message import PerMessage
 from mcode.model.reading import is_list, is_object
 
 if TYPE_CHECKING:
@@ -41,8 +42,17 @@ class RequestState:
     """Number of leading messages that the previous request already had."""
 
 
-def build_request(state: RequestState) -> JsonObject:
+class Plain(PerMessage["JsonObject"]):
+    """Messages in blocks and without marks, from one request of a conversation to the next."""
+
+    def __init__(self) -> None:
+        super().__init__(_in_blocks)
+
+
+def build_request(state: RequestState, plain: Plain | None = None) -> JsonObject:
     """The body as it goes over the wire, with at most four cache marks. The state is not changed.
+
+    `plain` spares a conversation the work on messages that its last request had.
 
     Marks stand at the end of the tools, of the system prompt, of the last message that the previous request had,
     and of the last message: the next request finds what this one stored.
@@ -52,9 +62,7 @@ def build_request(state: RequestState) -> JsonObject:
         body["system"] = [_marked({"type": "text", "text": state.system})]
     if state.tools:
         body["tools"] = _with_marked_tool([_without_mark(tool) for tool in state.tools])
-    body["messages"] = _with_marked_messages(
-        [_in_blocks(message) for message in state.messages], state.stable
-    )
+    body["messages"] = _with_marked_messages((plain or Plain()).of(state.messages), state.stable)
     body["stream"] = True
     body.update({key: value for key, value in state.extra.items() if key not in RESERVED})
     return body
