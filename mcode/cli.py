@@ -15,6 +15,9 @@ from mcode.wiring.options import Options
 
 SOURCES = frozenset({"user", "project", "local"})
 
+BARE_TOOLS = frozenset({"bash", "read", "edit", "write", "glob", "grep"})
+"""What `--bare` leaves of mcode's own tools, where `--tools` does not say otherwise."""
+
 SUBCOMMANDS: tuple[str, ...] = ("acp", "doctor", "mcp", "permissions", "programs", "report", "run", "tools")
 """First words of a command line that are not a message but a program of their own."""
 
@@ -79,6 +82,7 @@ def parse(arguments: list[str]) -> Options:
             f"--setting-sources knows user, project and local, not {wrong}. Nothing was started."
         )
     _check_together(given)
+    prompt_tool: str | None = given.permission_prompt_tool
     return Options(
         prompt=prompt,
         print=given.print,
@@ -94,15 +98,15 @@ def parse(arguments: list[str]) -> Options:
         max_turns=given.max_turns,
         model=given.model,
         base_url=given.base_url,
-        allowed=tuple(given.allowed_tools or ()),
+        allowed=(*(given.allowed_tools or ()), *([prompt_tool] if prompt_tool else [])),
         disallowed=tuple(given.disallowed_tools or ()),
         mode=given.permission_mode,
         skip_permissions=given.dangerously_skip_permissions,
         sandbox=given.sandbox,
         settings=given.settings,
-        setting_sources=sources,
+        setting_sources=frozenset() if given.bare else sources,
         mcp_configs=tuple(given.mcp_config or ()),
-        strict_mcp=given.strict_mcp_config,
+        strict_mcp=given.strict_mcp_config or given.bare,
         trust=given.trust,
         system_prompt=given.system_prompt,
         append_system_prompt=given.append_system_prompt,
@@ -113,7 +117,9 @@ def parse(arguments: list[str]) -> Options:
         debug=given.debug,
         agents=given.agents,
         add_dirs=tuple(_directory(each) for each in given.add_dir or ()),
-        tools=_tools(given.tools),
+        tools=BARE_TOOLS if given.bare and given.tools is None else _tools(given.tools),
+        prompt_tool=prompt_tool,
+        bare=given.bare,
         max_budget=given.max_budget_usd,
         json_schema=given.json_schema,
         kept=not given.no_session_persistence,
@@ -136,6 +142,10 @@ def _check_together(given: argparse.Namespace) -> None:
         raise UsageError(
             "--no-session-persistence begins a session of its own that is not kept; it does not go with --continue "
             "and --resume. Nothing was started."
+        )
+    if given.permission_prompt_tool and not given.print:
+        raise UsageError(
+            "--permission-prompt-tool goes with -p: in a session you are asked yourself. Nothing was started."
         )
     if given.max_turns is not None and given.max_turns < 1:
         raise UsageError(f"--max-turns takes a number from 1, not {given.max_turns}. Nothing was started.")
@@ -171,6 +181,11 @@ def _parser() -> argparse.ArgumentParser:
         "--reset-terminal",
         action="store_true",
         help="put the terminal back in order after a killed mcode, and end (give no other option with it)",
+    )
+    add(
+        "--bare",
+        action="store_true",
+        help="read no settings, instructions, skills, agents or servers but given ones",
     )
     add("--debug", action="store_true", help="write a detailed log to the state directory")
     _add_session_options(parser)
@@ -261,6 +276,7 @@ def _add_headless_options(parser: argparse.ArgumentParser) -> None:
     add("--input-format", choices=("text", "stream-json"), default="text")
     add("--include-partial-messages", action="store_true", help="stream-json: raw events of the model too")
     add("--permission-prompts", choices=("none",), help="what would ask is denied (always so with -p)")
+    add("--permission-prompt-tool", metavar="TOOL", help="a server's tool that answers in the user's place")
     add("--max-turns", type=int, metavar="N", help="requests that the run may take")
     add("--max-budget-usd", type=float, metavar="N", help="ends before more is spent; needs mcode.prices")
     add(

@@ -152,7 +152,7 @@ class ApprovalResolved:
     choice: str
     """Key of the choice; `batch` with others, `rule` where a later answer covers it, or `withdrawn`."""
     decided_by: str
-    """`user`; of a withdrawn one `interrupt`, or what else has cancelled the call."""
+    """`user`, or the tool that answers in their place; of a withdrawn one `interrupt`, or what else has ended it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,10 @@ async def _headless(options: Options) -> int:
     piped = await _whole_message(options)
     bench = await prepare(options, interactive=False)
     make_known(bench)
+    if options.prompt_tool is not None:
+        from mcode.wiring.prompt_tool import check_prompt_tool
+
+        check_prompt_tool(bench)
     output.mask = bench.masker.mask
     with open_log(bench.places.logs, bench.masker, detailed=options.debug):
         opening = await which_session(options, bench, None) or Opening("startup")

@@ -55,7 +55,7 @@ def local_workbench(
     }
     environment = {**shell, **(environment or {})}
     masker = Masker(environment)
-    loaded = load_settings(places, start, flag=options.settings)
+    loaded = load_settings(places, start, flag=options.settings, sources=options.setting_sources)
     endpoint = Endpoint(client, MODEL)
     own = loaded.own
     endpoint = replace(

@@ -59,6 +59,8 @@ class Folded:
         """The mode that the model was told of last, where it is or was `plan`."""
         self.ratio = 1.0
         """Tokens that the endpoint counted for one that was estimated, in the last request that it reported on."""
+        self.effort = ""
+        """How hard the model is asked to try, as a skill or a kind of agent wants it; empty for as ever."""
         self._todos_written: dict[str, tuple[JsonObject, ...]] = {}
         self._running: dict[str, JsonObject] = {}
 
@@ -110,6 +112,8 @@ class Folded:
                 self.model = str(body.get("name", ""))
             case "mode":
                 self.mode = str(body.get("mode", ""))
+            case "effort":
+                self.effort = str(body.get("level", ""))
             case "assistant":
                 counted = read_usage(body.get("message")).total_input
                 if counted and body.get("estimate"):

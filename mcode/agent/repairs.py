@@ -15,7 +15,7 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 def repaired(body: JsonObject, subject: str) -> JsonObject | None:
-    """The body without `subject` (`field`, `thinking` or `examples`); None where nothing would change."""
+    """The body without `subject` (`field`, `thinking`, `examples`, `effort`); None where nothing would change."""
     match subject:
         case "field":
             changed = strip_cache_marks(body)
@@ -23,9 +23,20 @@ def repaired(body: JsonObject, subject: str) -> JsonObject | None:
             changed = _with_blocks(body, _without_thinking)
         case "examples":
             changed = {**body, "tools": [_without_examples(tool) for tool in body.get("tools", ())]}
+        case "effort":
+            changed = with_effort(body, "")
         case _:
             return None
     return changed if changed != body else None
+
+
+def with_effort(body: JsonObject, effort: str) -> JsonObject:
+    """The body with how hard the model shall try; empty for nothing of that, whoever had it in there."""
+    config: JsonObject = {**(body.get("output_config") or {}), "effort": effort}
+    if not effort:
+        del config["effort"]
+    without = {key: value for key, value in body.items() if key != "output_config"}
+    return {**without, "output_config": config} if config else without
 
 
 def _with_blocks(body: JsonObject, change: Callable[[list[JsonObject]], list[JsonObject]]) -> JsonObject:

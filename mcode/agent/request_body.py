@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Prefix
 from mcode.agent.rendering import Rendering, declared
-from mcode.agent.repairs import repaired
+from mcode.agent.repairs import repaired, with_effort
 from mcode.model.request import Plain, RequestState, build_request
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class Bodies:
             extra=self._extra,
             stable=min(state.history.answered, len(self.messages)),
         )
-        return without_refused(build_request(request, self._plain), state)
+        body = build_request(request, self._plain)
+        return without_refused(with_effort(body, state.effort) if state.effort else body, state)
 
     def takes_images(self, state: Folded) -> bool:
         """False where the endpoint takes none: it is known to, or has said so."""

@@ -51,8 +51,12 @@ class RequestBuilder:
         most_tokens: int,
         extra: JsonObject,
         on_refused_loading: Callable[[], None],
+        effort: Callable[[], str] = str,
     ) -> None:
-        """`on_refused_loading` keeps for later sessions that the endpoint does not take references."""
+        """`on_refused_loading` keeps for later sessions that the endpoint does not take references.
+
+        `effort`: how hard the model shall try in the next request; empty for as ever.
+        """
         self._conversation = conversation
         self._shelf = shelf
         self._for_user: list[Tool] = []
@@ -61,6 +65,7 @@ class RequestBuilder:
         self._system = system
         self._extra = extra
         self._on_refused_loading = on_refused_loading
+        self._effort = effort
         self._deferred: tuple[tuple[Tool, ...] | None, tuple[Tool, ...]] = (None, ())
         self.made = Bodies(pictures, extra)
         """Makes the bodies of this conversation."""
@@ -100,6 +105,8 @@ class RequestBuilder:
         else:
             self._tell_of_servers(prefix)
         self._tell_of_mode()
+        if self._effort() != self._conversation.effort:
+            self._conversation.append("effort", {"level": self._effort()})
         self._load_for_user(prefix)
         prefix = self._with_fitting_images(prefix)
         body = self._body(prefix, max_tokens or self.max_tokens)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.call import Outcome
-    from mcode.config.settings import Settings
+    from mcode.config.settings import HookHandler, Settings
     from mcode.config.skill_files import Skill
     from mcode.events import EventBus
     from mcode.jsontext import JsonObject
@@ -74,6 +74,8 @@ class SkillFacts:
     """Writes a record to the journal."""
     expanding: Callable[[JsonObject, str], Awaitable[Reaction]]
     """Tells hooks of a skill that the user invokes; they may object."""
+    add_hooks: Callable[[Sequence[HookHandler]], Callable[[], None]]
+    """Lets hooks run from now on; returns what ends that."""
 
 
 class Skills:
@@ -99,6 +101,10 @@ class Skills:
         """Names of those that the model hears of when it reads a file, and has heard of."""
         self.turn_model = ""
         """The model that a skill wants for this turn; empty for the session's own."""
+        self.turn_effort = ""
+        """How hard a skill wants the model to try in this turn; empty for as ever."""
+        self._turn_hooks: list[Callable[[], None]] = []
+        """Each ends the hooks of a skill of this turn."""
         for record in earlier:
             if record.type == "context":
                 self._told.update(record.body.get("skills", ()))
@@ -109,25 +115,42 @@ class Skills:
         """Take in what was read of the files, in place of everything before."""
         self._by_name = {skill.name.lower(): skill for skill in skills}
 
-    def touched(self, paths: Sequence[Path], nested: Sequence[Skill]) -> None:
+    def touched(self, paths: Sequence[Path]) -> None:
         """The model has read these files: it hears of skills that are for them, and of those that lie near them."""
+        word = self.word_of(paths, self._told)
+        if word is not None:
+            self._facts.append("context", word)
+
+    def take_in(self, nested: Iterable[Skill]) -> None:
+        """Skills of a directory below the start that somebody has read in."""
         self._by_name |= {skill.name.lower(): skill for skill in nested}
-        near = {skill.name for skill in nested}
+
+    def word_of(self, paths: Sequence[Path], told: set[str]) -> JsonObject | None:
+        """The record that tells whoever has read these files of skills for them; None where there is no new one.
+
+        `told`: names of those that they have heard of; takes in the new ones.
+        """
         new = [
             skill
             for skill in self.for_model
-            if skill.name not in self._told
-            and ((not skill.paths and skill.name in near) or any(self._fits(skill, path) for path in paths))
+            if skill.name not in told and any(self._is_for(skill, path) for path in paths)
         ]
         if not new:
-            return
+            return None
         names = [skill.name for skill in new]
-        self._told.update(names)
+        told.update(names)
         lines = (f"- {skill.name}: {clean(skill.in_listing, Kind.MODEL)[:LONGEST]}" for skill in new)
         text = "\n".join(
             ("For files such as the one you have read there are skills, for the tool Skill:", *lines)
         )
-        self._facts.append("context", {"content": text, "skills": names})
+        return {"content": text, "skills": names}
+
+    def _is_for(self, skill: Skill, path: Path) -> bool:
+        """Whether it is heard of with this file: one for such files, or one that lies near it below the start."""
+        if skill.paths:
+            return self._fits(skill, path)
+        folder = skill.home.folder
+        return folder is not None and self._facts.workspace.start in folder.parents and folder in path.parents
 
     def preloaded(self, name: str) -> str:
         """The words of a skill for a sub-agent that begins with it; empty where there is none of this name."""
@@ -202,7 +225,7 @@ class Skills:
             return None
         skill, arguments = meant
         notes = await self._ask_hooks(skill, arguments, text)
-        call = Call(self._fresh_id(), "Skill", {"skill": skill.name}, Origin.COMMAND, turn=turn)
+        call = Call(self.fresh_id(), "Skill", {"skill": skill.name}, Origin.COMMAND, turn=turn)
         invoked = await self._invoke(skill, arguments, call, by_model=False)
         return replace(invoked, text="\n\n".join((invoked.text, *notes)))
 
@@ -235,7 +258,9 @@ class Skills:
     def end_turn(self) -> None:
         """What the turn's skills allowed and denied holds no longer."""
         self._rules.end()
-        self.turn_model = ""
+        while self._turn_hooks:
+            self._turn_hooks.pop()()
+        self.turn_model = self.turn_effort = ""
 
     async def _invoke(self, skill: Skill, arguments: str, call: Call, *, by_model: bool) -> Invoked:
         from mcode.agent.placeholders import Given, Run, Text, filled, parts_of
@@ -253,9 +278,10 @@ class Skills:
         text = "".join(pieces).strip()
         if not text:
             raise UsageError(f"/{skill.name} was not sent: {skill.path} holds no text.")
+        self.turn_effort = skill.effort or self.turn_effort
         if skill.fork:
             return Invoked(await self._in_sub_agent(skill, text, call), own)
-        self.turn_model = skill.model
+        self.turn_model = skill.model or self.turn_model
         self._facts.append(RECORD, {"name": skill.name, "text": text})
         self._remember(skill.name, text)
         return Invoked(text, own)
@@ -265,31 +291,37 @@ class Skills:
         arguments: JsonObject = {"prompt": text, "description": skill.name}
         arguments |= {"subagent_type": skill.agent} if skill.agent else {}
         arguments |= {"model": skill.model} if skill.model else {}
+        arguments |= {"run_in_background": True} if skill.background else {}
         parent = call.id if call.origin is not Origin.COMMAND else None
-        made = Call(self._fresh_id(), "Agent", arguments, Origin.COMMAND, parent=parent, turn=call.turn)
+        made = Call(self.fresh_id(), "Agent", arguments, Origin.COMMAND, parent=parent, turn=call.turn)
         outcome = await self._facts.pipeline().run(made)
         if outcome.is_error:
             raise UsageError(
                 f"/{skill.name} is the task of a sub-agent, which did not come to its end: {outcome.text}"
             )
-        return f"The skill {skill.name} was carried out by a sub-agent. Its answer:\n{outcome.text}"
+        how = "is being" if skill.background else "was"
+        return f"The skill {skill.name} {how} carried out by a sub-agent. Its answer:\n{outcome.text}"
 
     async def _put_into_force(self, skill: Skill, runs: Sequence[str], call: Call, *, by_model: bool) -> None:
         """Let the file's rules count for this turn, as far as the user has agreed."""
         allows = rules_in(skill.allowed_tools)
+        hooks = () if self._facts.settings.disable_all_hooks else skill.hooks
         problems = self._rules.add(rules_in(skill.disallowed_tools), Behavior.DENY)
-        wants_more = skill.home.folder is not None and (allows or runs)
+        wants_more = skill.home.folder is not None and (allows or runs or hooks)
         if wants_more and not await self._consent.of_file(skill, runs, allows, call):
             if runs:
                 raise UsageError(
                     f"/{skill.name} was not sent: {skill.path} would run `{runs[0]}`, and the file is not "
                     "approved. Nothing was run. Approve it when you are asked, or start with --trust."
                 )
-            allows = ()
-            self._say(f"{skill.path} is not approved, so its allowed-tools do not count.")
+            what = [*(["its allowed-tools"] if allows else []), *(["its hooks"] if hooks else [])]
+            allows, hooks = (), ()
+            self._say(f"{skill.path} is not approved, so {' and '.join(what)} do not count.")
         if allows and by_model and not await self._consent.of_model(skill, allows, call):
             allows = ()
         problems += self._rules.add(allows, Behavior.ALLOW)
+        if hooks:
+            self._turn_hooks.append(self._facts.add_hooks(hooks))
         for problem in problems:
             self._say(f"{skill.path}: {problem}")
 
@@ -299,7 +331,7 @@ class Skills:
             return SWITCHED_OFF
         parent = call.id if call.origin is not Origin.COMMAND else None
         inner = Call(
-            self._fresh_id(), "Bash", {"command": command}, Origin.COMMAND, parent=parent, turn=call.turn
+            self.fresh_id(), "Bash", {"command": command}, Origin.COMMAND, parent=parent, turn=call.turn
         )
         outcome = await self._facts.pipeline().run(inner)
         if outcome.is_error or _exit_code(outcome) != 0:
@@ -315,7 +347,8 @@ class Skills:
             "SESSION_ID": self._facts.session_id,
         }
 
-    def _fresh_id(self) -> str:
+    def fresh_id(self) -> str:
+        """An id for a call that a command makes."""
         used = self._facts.used_ids()
         number = 1
         while f"command_{number}" in used:

@@ -14,7 +14,7 @@ from mcode.errors import UsageError
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 
     from mcode.agent.meter import Meter
     from mcode.agent.subagent_record import SubagentEvents
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mcode.events import TurnFinished
     from mcode.jsontext import JsonObject
     from mcode.pipeline.hooks import HookRunner
+    from mcode.tool import ToolServices
 
 GENERAL = "general-purpose"
 
@@ -39,6 +40,8 @@ class Child:
     events: SubagentEvents
     opening: tuple[str, ...]
     """What stands before its task in its first message."""
+    hooks: HookRunner
+    """The session's, and those of its kind."""
     close: Callable[[], Awaitable[None]]
 
 
@@ -58,14 +61,17 @@ class Subagents:
 
     def __init__(
         self,
-        make: Callable[[AgentFile, str, Call, Callable[[str], None]], Child],
-        hooks: HookRunner,
+        make: Callable[[AgentFile, str, Call, Callable[[str], None]], Awaitable[Child]],
         window: int,
+        in_background: Callable[[Coroutine[None, None, ToolResult], ToolServices], Awaitable[ToolResult]],
     ) -> None:
-        """`make` puts one together: its kind, the model that was asked for, the call, and who shows its progress."""
+        """`make` puts one together: its kind, the model that was asked for, the call, and who shows its progress.
+
+        `in_background` takes a run over whose result comes to the conversation later.
+        """
         self._make = make
-        self._hooks = hooks
         self._window = window
+        self._in_background = in_background
         self._kinds: dict[str, AgentFile] = {GENERAL: general_purpose()}
         self._running: dict[str, Running] = {}
         self.inner: dict[str, tuple[str, str]] = {}
@@ -87,13 +93,18 @@ class Subagents:
         """What the model reads of the kinds."""
         return listing(tuple(self._kinds.values()), round(SHARE * self._window), LONGEST)
 
+    def running_text(self) -> str:
+        """Those at work, for behind a summary; empty where none is."""
+        lines = [f"- {each.task} ({each.kind}, call {each.call})" for each in self.running]
+        return "\n".join(("Sub-agents that still work; their answers come later:", *lines)) if lines else ""
+
     def stop(self, call: str) -> bool:
         """End one sub-agent; the conversation goes on without its answer. False where it does not run."""
         running = self._running.get(call)
         return running is not None and running.work.cancel()
 
-    async def work(self, arguments: JsonObject, call: Call, progress: Callable[[str], None]) -> ToolResult:
-        """Run one to its end; raises UsageError for a kind that does not exist."""
+    async def work(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
+        """Run one to its end, or begin with it in the background; raises UsageError for a kind that is not there."""
         wanted = str(arguments.get("subagent_type") or GENERAL)
         kind = self._kinds.get(wanted) or next(
             (each for name, each in self._kinds.items() if name.lower() == wanted.lower()), None
@@ -102,11 +113,19 @@ class Subagents:
             raise UsageError(
                 f"There is no kind of agent {wanted!r}. Nothing was started. There are {', '.join(self._kinds)}."
             )
+        run = self._run(kind, arguments, services.call, services.progress)
+        if kind.background or arguments.get("run_in_background"):
+            return await self._in_background(run, services)
+        return await run
+
+    async def _run(
+        self, kind: AgentFile, arguments: JsonObject, call: Call, progress: Callable[[str], None]
+    ) -> ToolResult:
         self.inner[call.id] = (call.id, kind.name)
-        child = self._make(kind, str(arguments.get("model") or ""), call, progress)
+        child = await self._make(kind, str(arguments.get("model") or ""), call, progress)
         try:
             about: JsonObject = {"agent_id": call.id, "agent_type": kind.name}
-            started = await self._hooks.other("SubagentStart", about, kind.name)
+            started = await child.hooks.other("SubagentStart", about, kind.name)
             texts = (*child.opening, *started.notes, str(arguments["prompt"]))
             content: list[JsonObject] = [{"type": "text", "text": text} for text in texts if text]
             work = asyncio.ensure_future(child.loop.run(content, texts[-1], str(arguments["description"])))

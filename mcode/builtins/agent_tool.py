@@ -10,9 +10,6 @@ from mcode.builtins.description import read_description
 from mcode.tool import Effect, Placement, Preview, Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcode.call import Call
     from mcode.jsontext import JsonObject
     from mcode.tool import ToolResult, ToolServices, Workspace
 
@@ -24,13 +21,13 @@ class Agents(Protocol):
         """A line for each kind."""
         ...
 
-    async def work(self, arguments: JsonObject, call: Call, progress: Callable[[str], None]) -> ToolResult:
-        """Run one to its end; raises UsageError for a kind that does not exist."""
+    async def work(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
+        """Run one to its end, or begin with it; raises UsageError for a kind that does not exist."""
         ...
 
 
 class AgentTool(Tool):
-    """Its data is {agent, answer, requests, calls, input_tokens, output_tokens, cost}."""
+    """Its data is {agent, answer, requests, calls, input_tokens, output_tokens, cost}; {state} in the background."""
 
     name = "Agent"
     effects = frozenset({Effect.CHANGES_SESSION})
@@ -42,7 +39,7 @@ class AgentTool(Tool):
             "description": {"type": "string", "description": "three to five words, for the screen"},
             "subagent_type": {"type": "string", "description": "default general-purpose"},
             "model": {"type": "string"},
-            "run_in_background": {"type": "boolean", "description": "not possible here; it runs at once"},
+            "run_in_background": {"type": "boolean", "description": "its answer comes in a message later"},
         },
         "required": ["prompt", "description"],
         "additionalProperties": False,
@@ -62,4 +59,4 @@ class AgentTool(Tool):
 
     @override
     async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
-        return await self._agents.work(arguments, services.call, services.progress)
+        return await self._agents.work(arguments, services)

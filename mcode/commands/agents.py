@@ -88,6 +88,10 @@ def _as_object(agent: AgentFile) -> JsonObject:
         "max_turns": agent.max_turns,
         "skills": list(agent.skills),
         "servers": list(agent.servers),
+        "own_servers": list(agent.own_servers),
+        "hooks": sorted({hook.event for hook in agent.hooks}),
+        "background": agent.background,
+        "effort": agent.effort,
         "unused": list(agent.unused),
     }
 

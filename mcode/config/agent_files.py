@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcode.config.json_parts import as_list, as_object
 from mcode.config.memory_files import Ground
 from mcode.config.memory_reading import NotRead, check_reach, read_memory_text, rule_files
 from mcode.config.plain_file import resolve
+from mcode.config.settings import Source
 from mcode.config.skill_places import project_directories
 from mcode.errors import UsageError
 from mcode.jsontext import JsonError, parse_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from mcode.config.front_matter import FrontMatter
     from mcode.config.places import Places
+    from mcode.config.settings import HookHandler
     from mcode.jsontext import JsonObject, JsonValue
 
 _NAME = r"[A-Za-z0-9_][\w. -]{0,99}"
-UNUSED = ("hooks", "background", "isolation", "memory", "effort")
+UNUSED = ("isolation", "memory")
 """Fields of another agent that have no effect here: said wherever such an agent begins."""
 
 _FAMILIES = (".mcode", ".claude", ".agents")
@@ -55,6 +57,20 @@ class AgentFile:
     """Names of skills that it knows from the beginning."""
     servers: tuple[str, ...] = ()
     """Names of the servers whose tools it has; empty means all."""
+    own_servers: Mapping[str, JsonValue] = field(default_factory=dict[str, "JsonValue"])
+    """Entries of servers that it alone has, by name, as they are written; they run while it does."""
+    hooks: tuple[HookHandler, ...] = ()
+    """They run for its own calls and at its own end."""
+    background: bool = False
+    """It works beside the conversation, and its answer comes later."""
+    effort: str = ""
+    """How hard its model tries; empty for as ever."""
+    digest: str = ""
+    """SHA-256 of the whole file, in hexadecimal; empty where there is none."""
+    folder: Path | None = None
+    """Of a project's: the directory that the file's family lies in, absolute and resolved."""
+    problems: tuple[str, ...] = ()
+    """What is wrong with its hooks and servers; it works all the same."""
     unused: tuple[str, ...] = ()
     """Fields that say something mcode does not do."""
 
@@ -73,7 +89,7 @@ def load_agents(
     """
     found: dict[str, AgentFile] = {}
     problems: list[str] = []
-    for agent in agents_from_json(given) if given else ():
+    for agent in agents_from_json(given, start) if given else ():
         found.setdefault(agent.name, agent)
     for directory, ground in _directories(places, start):
         if ground.scope not in sources:
@@ -90,7 +106,7 @@ def any_agents(places: Places, start: Path) -> bool:
     return any(directory.is_dir() for directory, _ in _directories(places, start))
 
 
-def agents_from_json(text: str) -> tuple[AgentFile, ...]:
+def agents_from_json(text: str, start: Path) -> tuple[AgentFile, ...]:
     """Definitions of `--agents`: an object of objects by name. Raises UsageError."""
     try:
         content = parse_object(text)
@@ -98,10 +114,13 @@ def agents_from_json(text: str) -> tuple[AgentFile, ...]:
         raise UsageError(
             f"--agents takes a JSON object of agents by name: {error}. Nothing was started."
         ) from None
-    return tuple(_from_object(name, value) for name, value in content.items())
+    return tuple(_from_object(name, value, start) for name, value in content.items())
 
 
-def _from_object(name: str, value: JsonValue) -> AgentFile:
+def _from_object(name: str, value: JsonValue, start: Path) -> AgentFile:
+    from mcode.config.file_hooks import hooks_of, servers_in
+    from mcode.config.skill_files import effort_named
+
     entry: JsonObject = as_object(value) or {}
     description, prompt = entry.get("description"), entry.get("prompt")
     if not isinstance(description, str) or not isinstance(prompt, str) or not re.fullmatch(_NAME, name):
@@ -109,6 +128,8 @@ def _from_object(name: str, value: JsonValue) -> AgentFile:
             f'--agents: {name!r} needs a plain name, and texts "description" and "prompt". Nothing was started.'
         )
     most: object = entry.get("maxTurns")
+    servers, own_servers = servers_in(entry.get("mcpServers"))
+    hooks, problems = hooks_of(entry.get("hooks") or {}, Source("flag", None, start, trusted=True))
     return AgentFile(
         name=name,
         description=description,
@@ -120,7 +141,12 @@ def _from_object(name: str, value: JsonValue) -> AgentFile:
         mode=str(entry.get("permissionMode", "")),
         max_turns=most if isinstance(most, int) and most > 0 else None,
         skills=_texts(entry.get("skills")),
-        servers=_texts(entry.get("mcpServers")),
+        servers=servers,
+        own_servers=own_servers,
+        hooks=at_its_end(hooks),
+        background=entry.get("background") is True,
+        effort=effort_named(str(entry.get("effort", ""))),
+        problems=problems,
         unused=tuple(name for name in UNUSED if entry.get(name)),
     )
 
@@ -142,6 +168,7 @@ def _directories(places: Places, start: Path) -> Iterable[tuple[Path, Ground]]:
 def _read(path: Path, ground: Ground, problems: list[str]) -> AgentFile | None:
     """One file; None for one without a name, which is documentation, and for one that cannot be used."""
     from mcode.config.front_matter import read_front_matter
+    from mcode.config.skill_files import digest_of
 
     try:
         real = resolve(path)
@@ -164,11 +191,21 @@ def _read(path: Path, ground: Ground, problems: list[str]) -> AgentFile | None:
     if not re.fullmatch(_NAME, name) or not front.text("description"):
         problems.append(f"{path} is no agent: it needs a plain name and a description.")
         return None
-    return _agent(name, path, ground, front)
+    agent = _agent(name, path, ground, front)
+    problems.extend(f"{path}: {problem}" for problem in agent.problems)
+    return replace(agent, digest=digest_of(text))
 
 
 def _agent(name: str, path: Path, ground: Ground, front: FrontMatter) -> AgentFile:
+    from mcode.config.file_hooks import hooks_in
+    from mcode.config.skill_files import effort_named
+
     most = front.text("maxTurns")
+    servers, own_servers, problems = _servers(front)
+    hooks: tuple[HookHandler, ...] = ()
+    if "hooks" in front.values:
+        hooks, wrong = hooks_in(front, path, ground.scope, ground.fence or path.parent)
+        problems += wrong
     return AgentFile(
         name=name,
         description=front.text("description"),
@@ -181,9 +218,33 @@ def _agent(name: str, path: Path, ground: Ground, front: FrontMatter) -> AgentFi
         mode=front.text("permissionMode"),
         max_turns=int(most) if most.isascii() and most.isdecimal() and int(most) > 0 else None,
         skills=_names(front.get("skills").listed),
-        servers=tuple(name for name in _names(front.get("mcpServers").listed) if not name.endswith(":")),
+        servers=servers,
+        own_servers=own_servers,
+        hooks=at_its_end(hooks),
+        background=front.get("background").is_true,
+        effort=effort_named(front.text("effort")),
+        folder=ground.fence,
+        problems=problems,
         unused=tuple(name for name in UNUSED if front.text(name)),
     )
+
+
+def _servers(front: FrontMatter) -> tuple[tuple[str, ...], Mapping[str, JsonValue], tuple[str, ...]]:
+    """The names of servers, the entries that stand in the file itself, and what is wrong with the field."""
+    if "mcpServers" not in front.values:
+        return (), {}, ()
+    from mcode.config.file_hooks import servers_in
+    from mcode.config.nested import NestedError, nested
+
+    try:
+        return (*servers_in(nested(front.get("mcpServers"))), ())
+    except NestedError as error:
+        return (), {}, (f"its mcpServers cannot be read and do not count: {error}",)
+
+
+def at_its_end(hooks: Iterable[HookHandler]) -> tuple[HookHandler, ...]:
+    """An agent's own end is that of a sub-agent: its Stop hooks are SubagentStop hooks."""
+    return tuple(replace(hook, event="SubagentStop") if hook.event == "Stop" else hook for hook in hooks)
 
 
 def _names(listed: Sequence[str]) -> tuple[str, ...]:

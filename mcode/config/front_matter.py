@@ -7,13 +7,13 @@ mean what they look like. A line that fits nothing is a problem of the file and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcode.config.markdown import split_front_matter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*)|[ \t]*)$")
 _ITEM = re.compile(r"[ \t]*-(?:[ \t]+(.*)|[ \t]*)$")
@@ -29,6 +29,10 @@ class Written:
     """As written, on one line unless it is a block; quotes around the whole are taken off."""
     items: tuple[str, ...] = ()
     """The entries of a list, each without its quotes; empty where the value is no list."""
+    first: str = ""
+    """What stands behind the colon, as it is written."""
+    lines: tuple[str, ...] = ()
+    """The lines beneath that belong to it, as they are written: `nested` reads those with parts of their own."""
 
     @property
     def listed(self) -> tuple[str, ...]:
@@ -87,7 +91,8 @@ def read_front_matter(text: str) -> FrontMatter:
             continue
         more = _belonging(lines, at)
         at += len(more)
-        values[found[1]] = _value((found[2] or "").strip(), more)
+        first = (found[2] or "").strip()
+        values[found[1]] = replace(_value(first, more), first=first, lines=tuple(more))
     problem = f"no value could be read from `{strange[0][:80]}`" if strange else ""
     return FrontMatter(body, values, problem)
 
@@ -108,19 +113,19 @@ def _belonging(lines: list[str], at: int) -> list[str]:
 
 def _value(first: str, more: list[str]) -> Written:
     if _BLOCK.match(first):
-        return Written(_block(more, folded=first.startswith(">")))
+        return Written(block_text(more, folded=first.startswith(">")))
     written = [line for line in more if line.strip()]
     if not first and written and _ITEM.match(written[0]):
-        items = [_scalar(found[1] or "") for line in written if (found := _ITEM.match(line))]
+        items = [scalar(found[1] or "") for line in written if (found := _ITEM.match(line))]
         return Written(", ".join(items), tuple(item for item in items if item))
     whole = " ".join((first, *(line.strip() for line in written))).strip()
     if whole.startswith("[") and whole.endswith("]") and "[" not in whole[1:] and "]" not in whole[:-1]:
-        inner = _split_at_commas(whole[1:-1])
-        return Written(whole, tuple(item for each in inner if (item := _scalar(each))))
-    return Written(_scalar(whole))
+        inner = split_at_commas(whole[1:-1])
+        return Written(whole, tuple(item for each in inner if (item := scalar(each))))
+    return Written(scalar(whole))
 
 
-def _scalar(written: str) -> str:
+def scalar(written: str) -> str:
     """A value without its quotes, where they stand around the whole of it; a word without the comment behind it."""
     written = written.strip()
     if written[:1] in ("'", '"') and len(written) > 1 and written[-1] == written[0]:
@@ -133,7 +138,8 @@ def _scalar(written: str) -> str:
     return word.strip() if comment and " " not in word.strip() else written
 
 
-def _block(lines: list[str], *, folded: bool) -> str:
+def block_text(lines: Sequence[str], *, folded: bool) -> str:
+    """The text of a block after `|` or `>`, without its indentation."""
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     kept = [line[indent:].rstrip() for line in lines]
     if not folded:
@@ -142,16 +148,16 @@ def _block(lines: list[str], *, folded: bool) -> str:
     return "\n".join(" ".join(paragraph.split("\n")) for paragraph in paragraphs)
 
 
-def _split_at_commas(text: str) -> list[str]:
-    """Split at commas outside parentheses and quotes: `Bash(a, b), Read` has two parts."""
+def split_at_commas(text: str) -> list[str]:
+    """Split at commas outside brackets and quotes: `Bash(a, b), Read` has two parts."""
     parts, depth, quote = [""], 0, ""
     for letter in text:
         if quote:
             quote = "" if letter == quote else quote
         elif letter in "\"'":
             quote = letter
-        elif letter in "()":
-            depth += 1 if letter == "(" else -1
+        elif letter in "()[]{}":
+            depth += 1 if letter in "([{" else -1
         if letter == "," and not quote and depth <= 0:
             parts.append("")
         else:

@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.config.front_matter import FrontMatter
+    from mcode.config.settings import HookHandler
 
 NAME = re.compile(r"[A-Za-z0-9_][\w.:-]{0,99}")
 """Names that can be typed behind a slash."""
 
 _TOML = "toml"
 
-UNUSED = ("effort", "hooks", "background", "shell")
-"""Fields that are read by another agent, and have no effect here."""
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+"""How hard a model may be asked to try."""
+
+_SHELLS = ("", "bash", "sh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,14 @@ class Skill:
     """It is the task of a sub-agent, whose answer stands in its place."""
     agent: str = ""
     """The kind of that sub-agent; empty for the one that is always there."""
+    background: bool = False
+    """That sub-agent works beside the conversation, and its answer comes later."""
+    effort: str = ""
+    """How hard the model tries in the turn that invokes it; empty for as ever."""
+    hooks: tuple[HookHandler, ...] = ()
+    """They run in the turn that invokes it."""
     unused: tuple[str, ...] = ()
-    """Fields of another agent that say something mcode does not do."""
+    """What the file says that mcode does not do, in words."""
     problem: str = ""
     """What is wrong with the file; it works all the same."""
 
@@ -82,11 +91,12 @@ class Skill:
 
 def read_skill(name: str, kind: str, path: Path, home: Home, text: str) -> Skill:
     """Read one file, already decoded. Never fails: what cannot be understood becomes its problem."""
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    digest = digest_of(text)
     if path.suffix == f".{_TOML}":
         return _from_toml(name, path, home, text, digest)
     front = read_front_matter(text)
     body = front.body.strip("\n")
+    hooks, problems = _hooks(front, path, home)
     return Skill(
         name=name,
         kind=kind,
@@ -106,9 +116,38 @@ def read_skill(name: str, kind: str, path: Path, home: Home, text: str) -> Skill
         model=model_named(front.text("model")),
         fork=front.text("context").strip() == "fork",
         agent=front.text("agent"),
-        unused=tuple(name for name in UNUSED if front.text(name)),
-        problem=front.problem,
+        background=front.get("background").is_true,
+        effort=effort_named(front.text("effort")),
+        hooks=hooks,
+        unused=_unused(front),
+        problem="; ".join(filter(None, (front.problem, *problems))),
     )
+
+
+def digest_of(text: str) -> str:
+    """SHA-256 of a file's text, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def effort_named(written: str) -> str:
+    """One of EFFORTS; empty for anything else."""
+    return written.strip().lower() if written.strip().lower() in EFFORTS else ""
+
+
+def _hooks(front: FrontMatter, path: Path, home: Home) -> tuple[tuple[HookHandler, ...], tuple[str, ...]]:
+    if "hooks" not in front.values:
+        return (), ()
+    from mcode.config.file_hooks import hooks_in
+
+    return hooks_in(front, path, home.scope, home.folder or path.parent)
+
+
+def _unused(front: FrontMatter) -> tuple[str, ...]:
+    effort, shell = front.text("effort"), front.text("shell").strip().lower()
+    said = (
+        [f"effort: {effort} (known are {', '.join(EFFORTS)})"] if effort and not effort_named(effort) else []
+    )
+    return (*said, *([f"shell: {shell} (its commands run in bash)"] if shell not in _SHELLS else []))
 
 
 def _from_toml(name: str, path: Path, home: Home, text: str, digest: str) -> Skill:

@@ -66,6 +66,14 @@ class Servers:
     def __bool__(self) -> bool:
         return bool(self._servers)
 
+    def beside(self, entries: Sequence[ServerEntry]) -> Servers:
+        """Other servers in the same surroundings, with what they offered the last time. Nothing is started."""
+        others = Servers(entries, self._around)
+        others.check, others.approve_named = self.check, self.approve_named
+        others.show = lambda text: self.show(text)  # noqa: PLW0108 -- whatever it is by then
+        others.load()
+        return others
+
     def load(self) -> None:
         """Take from the cache what the servers offered the last time."""
         for server in self._servers.values():

@@ -56,6 +56,7 @@ UNREADABLE = (
     ("calls", re.compile(r"(?i)roles must alternate|content blocks must (be non-empty|contain non-white)")),
     ("thinking", re.compile(r"(?i)invalid .{0,20}signature|expected .thinking|thinking\W.{0,60}block")),
     ("image", re.compile(r"(?i)\bimages?\b|image_url|media_type|mmproj|multimodal")),
+    ("effort", re.compile(r"(?i)output_config|\beffort\b")),
     ("field", re.compile(r"(?i)cache_control")),
     ("field", re.compile(r"(?i)extra inputs are not|un(known|recognized|supported|expected) (field|param)")),
 )

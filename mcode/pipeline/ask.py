@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from mcode.events import ApprovalPart, ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
-from mcode.pipeline.choices import BATCH, DENY, ONCE, RULE, STOP, choices_of, digest_of, keyed_proposals
+from mcode.pipeline.choices import BATCH, DENY, ONCE, RULE, STOP, YOU, choices_of, digest_of, keyed_proposals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from mcode.call import Call, CallSite
     from mcode.events import EventBus
+    from mcode.jsontext import JsonObject
     from mcode.permissions.decide import Proposal, Verdict
     from mcode.tool import Preview, Question
 
@@ -30,6 +31,10 @@ class Answer:
     """The rule that the user chose to keep."""
     batch: str = ""
     """Id that all calls share which one answer has allowed."""
+    arguments: JsonObject | None = None
+    """The whole input that the call may run with; None where it stays."""
+    by: str = YOU
+    """Who has answered."""
 
     @property
     def allowed(self) -> bool:
@@ -119,13 +124,25 @@ class Desk:
         answers = await self._wait(request.question_id, _Waiting(request, {}, _future()))
         return cast("Answers | None", answers)
 
-    def decide(self, approval_id: str, choice: str, comment: str = "") -> bool:
-        """Answer an approval by the key of one of its choices; False where it no longer waits."""
+    def decide(
+        self,
+        approval_id: str,
+        choice: str,
+        comment: str = "",
+        *,
+        arguments: JsonObject | None = None,
+        by: str = YOU,
+    ) -> bool:
+        """Answer an approval by the key of one of its choices; False where it no longer waits.
+
+        `arguments`: with a permission, the whole input that takes the place of the call's. `by`: who answers.
+        """
         found = self._approval(approval_id)
         if found is None or choice not in {offered.key for offered in found[0].choices}:
             return False
         request, entry = found
-        self._resolve(request, entry, Answer(choice, comment, entry.proposals.get(choice)), choice)
+        answer = Answer(choice, comment, entry.proposals.get(choice), arguments=arguments, by=by)
+        self._resolve(request, entry, answer, choice)
         return True
 
     def batch_of(self, approval_id: str) -> tuple[ApprovalRequested, ...]:
@@ -182,7 +199,8 @@ class Desk:
 
     def _resolve(self, request: ApprovalRequested, entry: _Waiting, answer: Answer, choice: str) -> None:
         entry.future.set_result(answer)
-        self._events.emit(ApprovalResolved(request.approval_id, choice, "user"))
+        by = "user" if answer.by == YOU else answer.by
+        self._events.emit(ApprovalResolved(request.approval_id, choice, by))
 
     async def _wait(self, key: str, entry: _Waiting) -> Answer | Answers | None:
         self._waiting[key] = entry

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mcode.call import Call
     from mcode.permissions.decide import Proposal
 
+YOU = "you"
+"""Who has answered, where it is the user."""
 ONCE = "once"
 DENY = "deny"
 STOP = "stop"

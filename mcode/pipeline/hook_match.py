@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from mcode.call import Call
     from mcode.config.settings import HookHandler
@@ -32,6 +32,12 @@ class _Entry:
     names: frozenset[str] | None
     """The exact names that match; None where a pattern or everything does."""
     pattern: re.Pattern[str] | None
+    written: HookHandler | None = None
+    """The hook as it was added, where it is another one that runs."""
+
+    @property
+    def added(self) -> HookHandler:
+        return self.written or self.handler
 
     def matches(self, subject: str) -> bool:
         if self.names is not None:
@@ -44,34 +50,67 @@ class _Entry:
 class HookTable:
     """The hooks by event, with their matchers compiled."""
 
-    def __init__(self, handlers: Iterable[HookHandler], matches_rule: Callable[[str, Call], bool]) -> None:
-        """`matches_rule` says whether a call fits the permission rule of a hook's `if`."""
+    def __init__(
+        self,
+        handlers: Iterable[HookHandler],
+        matches_rule: Callable[[str, Call], bool],
+        above: HookTable | None = None,
+    ) -> None:
+        """`matches_rule` says whether a call fits the permission rule of a hook's `if`.
+
+        `above`: hooks that are meant as well, as they are at each moment.
+        """
         self._matches_rule = matches_rule
+        self._above = above
         self._by_event: dict[str, list[_Entry]] = {}
-        self._spent: set[HookHandler] = set()
+        self._spent: set[HookHandler] = set() if above is None else above.spent
         self.problems: list[str] = []
         """Hooks that never run because of how they are written, in words."""
+        self.add(handlers)
+
+    @property
+    def spent(self) -> set[HookHandler]:
+        """Those that run once a session, and have."""
+        return self._spent
+
+    def add(self, handlers: Iterable[HookHandler]) -> None:
+        """Take in more hooks."""
         for handler in handlers:
             if handler.unsupported is None:
                 self._add(handler)
             elif handler.on_failure == "block" and handler.event in GUARDED and not handler.run_async:
                 self._add_broken(handler, f"it cannot run: {handler.unsupported}")
 
+    def remove(self, handlers: Collection[HookHandler]) -> None:
+        """Let go of hooks that were added."""
+        for event, entries in tuple(self._by_event.items()):
+            kept = [entry for entry in entries if entry.added not in handlers]
+            if kept:
+                self._by_event[event] = kept
+            else:
+                del self._by_event[event]
+
+    def with_more(self, handlers: Iterable[HookHandler]) -> HookTable:
+        """These hooks, as they are at each moment, and more."""
+        return HookTable(handlers, self._matches_rule, self)
+
     def knows(self, event: str) -> bool:
         """Whether any hook is meant for the event, whatever it is about."""
-        return event in self._by_event
+        return event in self._by_event or (self._above is not None and self._above.knows(event))
 
     def names(self, event: str) -> frozenset[str]:
         """The names that matchers of the event list."""
+        above = self._above.names(event) if self._above is not None else frozenset[str]()
         entries = self._by_event.get(event, ())
-        return frozenset(name for entry in entries for name in entry.names or ())
+        return above.union(name for entry in entries for name in entry.names or ())
 
     def find(self, event: str, subject: str, call: Call | None = None) -> list[HookHandler]:
         """The hooks to run now, identical ones once; those that run once a session are then spent."""
+        above = self._above.find(event, subject, call) if self._above is not None else []
         entries = self._by_event.get(event)
         if entries is None:
-            return []
-        found: dict[tuple[object, ...], HookHandler] = {}
+            return above
+        found = {_work(handler): handler for handler in above}
         for entry in entries:
             handler = entry.handler
             if (
@@ -110,7 +149,7 @@ class HookTable:
             entry = _compile(broken)
         except re.error:
             entry = _Entry(broken, None, None)
-        self._by_event.setdefault(handler.event, []).append(entry)
+        self._by_event.setdefault(handler.event, []).append(replace(entry, written=handler))
 
     def _fits(self, handler: HookHandler, call: Call | None) -> bool:
         return handler.condition is None or call is None or self._matches_rule(handler.condition, call)

@@ -41,6 +41,11 @@ class HookContext(Protocol):
     def permission_mode(self) -> str: ...
 
     @property
+    def effort(self) -> str:
+        """How hard the model is asked to try; empty where nothing asks for that."""
+        ...
+
+    @property
     def project_directory(self) -> Path: ...
 
     @property

@@ -136,6 +136,7 @@ class HookRound:
             "cwd": str(context.cwd),
             **({"prompt_id": self._prompt_id} if self._prompt_id else {}),
             "permission_mode": context.permission_mode,
+            **({"effort": {"level": context.effort}} if context.effort else {}),
             "hook_event_name": event,
             **fields,
         }

@@ -160,9 +160,7 @@ class HookRunner:
         mask: Callable[[str], str] = lambda text: text,
         wake: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """Set the hooks up.
-
-        `matches_rule` says whether a call fits the permission rule of a hook's `if`; `spill` writes a text that
+        """`matches_rule` says whether a call fits the permission rule of a hook's `if`; `spill` writes a text that
         is too long for the model to a private file; `mask` hides secrets in what is emitted as events; `wake`
         gives the model a message of a hook that ran in the background.
         """
@@ -176,6 +174,11 @@ class HookRunner:
         self._events = events
         self._texts = HookTexts(spill, mask)
         self._round = HookRound(context, events, self._texts, wake)
+
+    def add(self, handlers: Sequence[HookHandler]) -> Callable[[], None]:
+        """Let more hooks run from now on; returns what ends that."""
+        self._table.add(handlers)
+        return lambda: self._table.remove(handlers)
 
     @property
     def problems(self) -> Sequence[str]:
@@ -195,10 +198,11 @@ class HookRunner:
         """What the matchers of an event's hooks name."""
         return self._table.names(event)
 
-    def within(self, agent: tuple[str, str]) -> HookRunner:
-        """The same hooks for what happens inside a sub-agent: the id of its call, and its kind."""
+    def within(self, agent: tuple[str, str], own: Sequence[HookHandler] = ()) -> HookRunner:
+        """The same hooks for what happens inside a sub-agent, the id of its call and its kind; and its `own`."""
         view = copy(self)
         view._maker = _agent_fields(agent)  # noqa: SLF001 -- the same class
+        view._table = self._table.with_more(own) if own else self._table  # noqa: SLF001 -- the same class
         return view
 
     async def before_call(self, call: Call) -> BeforeCall:

@@ -10,7 +10,7 @@ from mcode.call import FailureKind, Origin
 from mcode.permissions.decide import Behavior
 from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
-from mcode.pipeline.choices import RULE, STOP
+from mcode.pipeline.choices import RULE, STOP, YOU
 from mcode.pipeline.rendered import as_judged, decision_of
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from mcode.pipeline.programs import Programs
     from mcode.pipeline.record import Recorder
     from mcode.tool import Preview, Workspace
-
-YOU = "you"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +155,20 @@ class Permission:
         if answer.proposal is not None:
             await self.keep_rule(answer.proposal, call)
             self.desk.reconsider()
-        return Decided(admitted, YOU, "approved by you", batch=answer.batch)
+        if answer.arguments is not None:
+            return await self._changed(admitted, answer.arguments, answer.by)
+        return Decided(admitted, answer.by, f"approved by {answer.by}", batch=answer.batch)
+
+    async def _changed(self, admitted: Admitted, arguments: JsonObject, by: str) -> Decided:
+        """The call with the input that whoever was asked has put in its place: no rule may deny it."""
+        changed = await self.gate.admit(replace(admitted.call, arguments=arguments))
+        if isinstance(changed, Refused):
+            return Decided(admitted, by, f"changed by {by}, and refused", outcomes.refused(changed))
+        verdict = self.policy.decide(changed.call, changed.tool, changed.access)
+        if verdict.behavior is Behavior.DENY:
+            denial = outcomes.denied(changed.call, verdict.reason, FailureKind.DENIED)
+            return Decided(changed, verdict.kind, verdict.reason, denial)
+        return Decided(changed, by, f"changed and approved by {by}")
 
     def _permitted_since(self, admitted: Admitted, verdict: Verdict) -> Verdict | None:
         """What permits a call that waits, after a rule was made; never what a hook, a rule or a path asks about."""
@@ -168,12 +179,13 @@ class Permission:
 
     def _denied(self, admitted: Admitted, answer: Answer) -> Decided:
         call = admitted.call
-        said = f"the user said no: {answer.comment}" if answer.comment else "the user said no"
+        who = "the user" if answer.by == YOU else answer.by
+        said = f"{who} said no: {answer.comment}" if answer.comment else f"{who} said no"
         if answer.choice == STOP and call.parent is not None:
             why = f": {answer.comment}" if answer.comment else ""
             self.programs.stop(call.parent, f"it was denied a call of {call.tool} and ended with that{why}")
         denial = outcomes.denied(call, said, FailureKind.DENIED)
-        return Decided(admitted, YOU, "denied by you", denial)
+        return Decided(admitted, answer.by, f"denied by {answer.by}", denial)
 
 
 def _permitted(admitted: Admitted, verdict: Verdict) -> Decided:

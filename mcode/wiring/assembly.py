@@ -11,7 +11,7 @@ from mcode.agent.conversation import Conversation
 from mcode.agent.meter import Meter
 from mcode.agent.parts import Parts
 from mcode.agent.pictures import Pictures
-from mcode.agent.prompt import memory_text, system_prompt
+from mcode.agent.prompt import system_prompt
 from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
 from mcode.agent.style import Style
@@ -21,10 +21,9 @@ from mcode.builtins.bash import Bash
 from mcode.builtins.exit_plan_mode import PlanControl
 from mcode.builtins.file_state import FileState
 from mcode.catalog.catalog import Catalog
-from mcode.config.memory import memory_for
 from mcode.config.settings import RuleText, Source
 from mcode.errors import UsageError
-from mcode.events import EventBus, Notice, ToolFinished
+from mcode.events import EventBus, Notice
 from mcode.permissions.modes import Mode
 from mcode.permissions.verdict_log import VerdictLog
 from mcode.pipeline.admit import Gate
@@ -49,12 +48,12 @@ from mcode.wiring.keep_rules import RuleKeeper
 from mcode.wiring.model import choose_model
 from mcode.wiring.policy import session_policy
 from mcode.wiring.programs import SessionPrograms
+from mcode.wiring.read_files import ReadFiles, recall_files
 from mcode.wiring.rewinding import make_rewinding, make_side_files
 from mcode.wiring.room import make_room
 from mcode.wiring.sandbox import session_sandbox
 from mcode.wiring.servers import SessionServers
 from mcode.wiring.skills import SessionSkills
-from mcode.wiring.status_line import StatusCommand
 from mcode.wiring.structured import Structured, structured_tool
 from mcode.wiring.style import begin_style, unheard
 from mcode.wiring.subagents import SessionParts, SessionSubagents
@@ -64,15 +63,12 @@ from mcode.wiring.web import session_web_tools
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.call import Call, Outcome
-    from mcode.events import Event
+    from mcode.call import Call
     from mcode.session.store import OpenSession
     from mcode.tool import Tool
+    from mcode.wiring.prompt_tool import PromptTool
+    from mcode.wiring.status_line import StatusCommand
     from mcode.wiring.workbench import Workbench
-
-
-MASK = "\u2039secret:"
-"""How every mark begins that stands for a masked secret."""
 
 
 class Assembly:
@@ -98,7 +94,7 @@ class Assembly:
             mask=bench.masker.mask,
         )
         self._file_state = FileState(bench.places.state / "pending")
-        self._recall_files()
+        recall_files(bench, self._conversation, self._file_state)
         self._policy, told = session_policy(bench, self._workspace, session, self._conversation.mode)
         self._opening: list[Notice] = [*told, *unheard(bench.options, self._conversation)]
         self._sandbox, told = session_sandbox(bench, self._policy, self._workspace, session)
@@ -133,18 +129,16 @@ class Assembly:
         self._skills = self._make_skills()
         self._subagents = self._make_subagents()
         self._opening += self._programs.join(self._policy, self._pipeline, self._events, self._begin_prefix)
-        self._read: list[Path] = []
-        self._events.subscribe(self._note_ended)
-        self._status = StatusCommand(bench, self._events, lambda: self.agent)
+        self._read_files = self._follow_reading()
+        self._status = self._make_status()
+        self._prompt_tool: PromptTool | None = None
         self.agent = self._make_agent()
 
-    def _recall_files(self) -> None:
-        """What an earlier run of the session had read counts as read, and brought in instruction files."""
-        if MASK not in str(self._conversation.history.messages):
-            # Where the model sees masks instead of what it read, it has to read again before it writes.
-            self._file_state.restore(self._conversation.read_files)
-        for path in self._conversation.read_paths:
-            self._bench.memory = memory_for(self._bench.memory, Path(path))
+    def _follow_reading(self) -> ReadFiles:
+        return ReadFiles(
+            self._bench, self._conversation, self._file_state, self._catalog, self._workspace, self._events,
+            self._skills, self._subagents.agents.inner,
+        )  # fmt: skip
 
     def _make_skills(self) -> SessionSkills:
         return SessionSkills.of(
@@ -155,7 +149,8 @@ class Assembly:
     def _make_subagents(self) -> SessionSubagents:
         parts = SessionParts(
             self._bench, self._session, self._conversation, self._policy, self._hooks, self._catalogue.shelf,
-            self._pipeline, self._side_files, self._verdicts, self._programs, self._workspace, lambda: self.agent,
+            self._pipeline, self._side_files, self._verdicts, self._programs, self._workspace, self._skills,
+            self._events, lambda: self.agent,
         )  # fmt: skip
         return SessionSubagents(parts)
 
@@ -190,7 +185,7 @@ class Assembly:
         settings = self._bench.settings
         return HookRunner(
             () if settings.disable_all_hooks else settings.hooks,
-            HookFacts(self._bench, self._session, self._workspace, self._policy),
+            HookFacts(self._bench, self._session, self._workspace, self._policy, self._conversation),
             self._events,
             matches_rule=self._matches_rule,
             spill=self._side_files.keep_text,
@@ -240,6 +235,7 @@ class Assembly:
             most_tokens=endpoint.most_tokens,
             extra=endpoint.extra,
             on_refused_loading=self._catalogue.remember_refusal,
+            effort=lambda: self._skills.skills.turn_effort,
         )
         meter = Meter(self._events, self._bench.settings.own.prices, endpoint.window)
         meter.recall(self._conversation.ratio)
@@ -258,9 +254,11 @@ class Assembly:
         options = bench.options
         caller = self._make_caller()
         builder, meter = caller.builder, caller.meter
-        room = make_room(bench, caller, self._hooks, self._side_files.keep_text, self._catalogue.shelf)
+        keep_text, shelf = self._side_files.keep_text, self._catalogue.shelf
+        room = make_room(bench, caller, self._hooks, keep_text, shelf, bench.remember)
         self._skills.return_after_summary(room)
         self._jobs.return_after_summary(room)
+        self._subagents.return_after_summary(room)
         loop = TurnLoop(
             conversation,
             caller,
@@ -269,7 +267,7 @@ class Assembly:
             self._catalog,
             events,
             room,
-            self._after_calls,
+            self._read_files.after_calls,
             options.max_turns,
             calls_limit(bench.settings.own, self._desk),
             spent=lambda: spent(options.max_budget, meter),
@@ -307,6 +305,15 @@ class Assembly:
         )
         return Agent(parts, options.model or self._model_of_session() or bench.endpoint.model)
 
+    def _make_status(self) -> StatusCommand | None:
+        """The user's own status line, where one is set and somebody looks at it."""
+        settings = self._bench.settings
+        if not settings.status_line or not self._bench.interactive or settings.disable_all_hooks:
+            return None
+        from mcode.wiring.status_line import StatusCommand
+
+        return StatusCommand(settings.status_line, self._bench, self._events, lambda: self.agent)
+
     def _model_of_session(self) -> str:
         """The model that the session was with; a model's session is not gone on with by the guide, nor the reverse."""
         model = self._conversation.model
@@ -331,35 +338,6 @@ class Assembly:
     def _begin_prefix(self, reason: str) -> None:
         self.agent.builder.begin_anew(reason)
 
-    def _note_ended(self, event: Event) -> None:
-        """Remember what was read, by whomever: calls of programs end here like all others."""
-        if isinstance(event, ToolFinished) and event.outcome.call.parent not in self._subagents.agents.inner:
-            self._read += self._paths_read(event.outcome)
-
-    def _after_calls(self, outcomes: Sequence[Outcome]) -> None:
-        """Keep what the file tools know, and bring in instruction files of directories that were read in."""
-        del outcomes
-        known = self._file_state.remembered()
-        if known != self._conversation.read_files:
-            self._conversation.append("files", {"read": known})
-        before = self._bench.memory
-        paths, self._read = tuple(dict.fromkeys(self._read)), []
-        for path in paths:
-            self._bench.memory = memory_for(self._bench.memory, path)
-        new = self._bench.memory.files[len(before.files) :]
-        if new:
-            content = "\n\n".join(memory_text(file) for file in new)
-            self._conversation.append("context", {"content": content, "read": [str(path) for path in paths]})
-        self._skills.touched(paths)
-        for text in self._bench.memory.notices[len(before.notices) :]:
-            self._events.emit(Notice(text))
-
-    def _paths_read(self, outcome: Outcome) -> Sequence[Path]:
-        tool = self._catalog.find(outcome.call.tool)
-        if tool is None or tool.name != "Read" or outcome.is_error:
-            return ()
-        return tool.access(outcome.call.arguments, self._workspace).reads
-
     def _matches_rule(self, rule: str, call: Call) -> bool:
         """Whether a call fits the permission rule of a hook's `if`; what cannot be told fits."""
         tool = self._catalog.find(call.tool)
@@ -372,6 +350,7 @@ class Assembly:
     async def _prepare(self) -> None:
         """Compile the rules' path patterns, and remove temporaries that a killed run has left."""
         self._bench.server_trust.begin(self._desk, self._events)
+        self._begin_prompt_tool()
         self._servers.start(lambda text: self.agent.queue(text, typed=False))
         await asyncio.to_thread(self._policy.prepare)
         await self._file_state.remove_leftovers()
@@ -382,11 +361,32 @@ class Assembly:
         self._catalogue.start(self._servers.departure)
         await self._files.start()
 
+    def _begin_prompt_tool(self) -> None:
+        """Let a tool answer in the user's place, where the command line names one."""
+        name = self._bench.options.prompt_tool
+        if name is None:
+            return
+        from mcode.wiring.prompt_tool import PromptTool
+
+        self._prompt_tool = PromptTool(
+            name,
+            self._pipeline,
+            self._desk,
+            self._pipeline.permission.apply_updates,
+            self.agent.interrupt,
+            self._skills.skills.fresh_id,
+        )
+        self._prompt_tool.begin(self._events)
+
     async def _shut_down(self) -> None:
+        if self._prompt_tool is not None:
+            await self._prompt_tool.close()
         self._watch.close()
-        await self._status.close()
+        if self._status is not None:
+            await self._status.close()
         self._files.close()
         await self._bench.server_trust.end()
+        await self._subagents.close()
         await self._servers.close()
         self._catalogue.close()
         await self._jobs.close()

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from mcode.agent.conversation import Conversation
     from mcode.permissions.decide import Policy
     from mcode.session.store import OpenSession
     from mcode.tool import Workspace
@@ -25,6 +26,7 @@ class HookFacts:
     _session: OpenSession
     _workspace: Workspace
     _policy: Policy
+    _conversation: Conversation
 
     @property
     def session_id(self) -> str:
@@ -41,6 +43,10 @@ class HookFacts:
     @property
     def permission_mode(self) -> str:
         return str(self._policy.mode)
+
+    @property
+    def effort(self) -> str:
+        return self._conversation.effort
 
     @property
     def project_directory(self) -> Path:

@@ -1,4 +1,4 @@
-"""Calls to servers that last: after two minutes the conversation goes on, and the result comes to it later."""
+"""Calls that last: the conversation goes on after two minutes, or at once, and the result comes to it later."""
 
 from __future__ import annotations
 
@@ -60,14 +60,25 @@ class LongCalls:
             raise
         if task.done():
             return task.result()
+        what = f"{call.tool} has run for {MOVE_AFTER:.0f} seconds and goes on"
+        return self._leave(task, call, began, what)
+
+    async def begun(self, work: Coroutine[None, None, ToolResult], services: ToolServices) -> ToolResult:
+        """That the work has begun, whose result comes later; its result where nobody sits there."""
+        if not self.moves:
+            return await work
+        call = services.call
+        return self._leave(asyncio.create_task(work), call, time.monotonic(), f"{call.tool} works")
+
+    def _leave(self, task: asyncio.Task[ToolResult], call: Call, began: float, what: str) -> ToolResult:
         self._running[task] = call.tool
         follower = asyncio.create_task(self._follow(task, call, began))
         self._ending.add(follower)
         follower.add_done_callback(self._note_end)
         text = (
-            f"{call.tool} has run for {MOVE_AFTER:.0f} seconds and goes on in the background. Its result comes to you "
-            "in a message of its own as soon as it is there: do not call it again for that, go on with other work or "
-            "end your turn. It ends without a result where the session ends first."
+            f"{what} in the background. Its result comes to you in a message of its own as soon as it is there: do not "
+            "call it again for that, go on with other work or end your turn. It ends without a result where the "
+            "session ends first."
         )
         return ToolResult(text, data={"state": "running"}, summary="goes on in the background", goes_on=True)
 

@@ -36,6 +36,10 @@ class Options:
     disallowed: tuple[str, ...] = ()
     mode: str | None = None
     skip_permissions: bool = False
+    prompt_tool: str | None = None
+    """A server's tool that answers what a user would be asked."""
+    bare: bool = False
+    """Nothing is read but what the command line names: no settings, instructions, skills, agents or servers."""
     sandbox: bool = False
     """Commands of the model run in a sandbox, or mcode does not start."""
     settings: str | None = None

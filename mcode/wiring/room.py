@@ -14,19 +14,25 @@ if TYPE_CHECKING:
 
     from mcode.agent.replies import ModelCaller
     from mcode.catalog.shelf import Shelf
+    from mcode.config.memory_files import Memory
     from mcode.pipeline.hooks import HookRunner
     from mcode.wiring.workbench import Workbench
 
 
 def make_room(
-    bench: Workbench, caller: ModelCaller, hooks: HookRunner, keep_text: Callable[[str], Path], shelf: Shelf
+    bench: Workbench,
+    caller: ModelCaller,
+    hooks: HookRunner,
+    keep_text: Callable[[str], Path],
+    shelf: Shelf,
+    remember: Callable[[Memory], None],
 ) -> RoomMaker:
-    """`keep_text` writes a text to a private file of the session."""
+    """`keep_text` writes a text to a private file of the session; `remember` takes instruction files read anew."""
     conversation = caller.conversation
 
     def reread() -> None:
         """Instruction files of the start count as they are on the disk now."""
-        bench.memory = load_memory(bench.places, bench.start, bench.settings.claude_md_excludes)
+        remember(load_memory(bench.places, bench.start, bench.memory_excludes))
 
     def beside_summary() -> Sequence[str]:
         """What a summary cannot be trusted to keep: the list of steps, and the tools that are loaded."""

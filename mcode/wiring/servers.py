@@ -78,6 +78,8 @@ class SessionServers:
     output_limit: int = Tool.output_limit
     pipeline: Pipeline | None = None
     """Knows which calls the user has seen; set as soon as it is made."""
+    takes: Callable[[Tool], bool] = field(default=lambda tool: True)
+    """Whether a tool of theirs belongs into this catalogue."""
     _held: bool = False
     _starting: asyncio.Task[None] | None = None
     _ends: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
@@ -103,7 +105,8 @@ class SessionServers:
 
     def refresh(self, name: str) -> None:
         """Give the catalogue the tools of one server as they are now."""
-        self.catalog.replace_server(name, self.servers.tools(name, self, self.output_limit))
+        tools = self.servers.tools(name, self, self.output_limit)
+        self.catalog.replace_server(name, [tool for tool in tools if self.takes(tool)])
         self.rules.meet(name)
 
     def start(self, wake: Callable[[str], None]) -> None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.skills import SkillFacts, Skills
 from mcode.agent.turn_rules import TurnRules
-from mcode.config.trust import COMMAND_FILE, Item
-from mcode.errors import StorageError
 from mcode.events import Notice
-from mcode.tool import Choice, Question
+from mcode.tool import Choice
+from mcode.wiring.file_consent import FileConsent, file_item, hook_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +18,12 @@ if TYPE_CHECKING:
 
     from mcode.agent.conversation import Conversation
     from mcode.agent.room import RoomMaker
+    from mcode.builtins.skill_tool import SkillTool
     from mcode.call import Call
     from mcode.catalog.catalog import Catalog
     from mcode.config.skill_files import Skill
     from mcode.events import EventBus
+    from mcode.jsontext import JsonObject
     from mcode.permissions.decide import Policy
     from mcode.pipeline.ask import Desk
     from mcode.pipeline.hooks import HookRunner
@@ -31,50 +32,23 @@ if TYPE_CHECKING:
     from mcode.tool import Workspace
     from mcode.wiring.workbench import Workbench
 
-_NOT_NOW, _APPROVE, _NEVER = "Not now", "Approve this file", "Never"
 _NO, _YES = "No, go on asking", "Yes, for this turn"
 
 
 @dataclass(slots=True)
 class SkillConsent:
-    """Asks the user, and keeps what was said of files until they change."""
+    """Asks the user about skills."""
 
-    bench: Workbench
-    desk: Desk
-    events: EventBus
+    files: FileConsent
     _of_model: dict[str, bool] = field(default_factory=dict[str, bool], init=False)
     """Answers of this session about skills that the model has invoked, by digest."""
 
     async def of_file(self, skill: Skill, runs: Sequence[str], allows: Sequence[str], call: Call) -> bool:
-        item = _item(skill, runs, allows)
-        trust = self.bench.trust
-        if await asyncio.to_thread(trust.is_approved, item):
-            return True
-        if await asyncio.to_thread(trust.is_refused, item):
-            return False
-        changes = await asyncio.to_thread(trust.difference, item)
-        lines = [f"{skill.path} is a file of this project. For /{skill.name} it wants more than to be read:"]
-        lines += [f"  {label}: {text}" for label, text in item.facts.items() if label != "file"]
-        if changes:
-            lines += [
-                "It is not as it was when you answered the last time:",
-                *(f"  {line}" for line in changes),
-            ]
-        choices = (
-            Choice(_NOT_NOW, "it may not, this time"),
-            Choice(_APPROVE, "it may, until the file changes"),
-            Choice(_NEVER, "it may not, until the file changes"),
-        )
-        answer = await self._ask(call, "\n".join(lines), choices)
-        keep = {_APPROVE: trust.approve, _NEVER: trust.refuse}.get(answer)
-        if keep is not None:
-            try:
-                note = await asyncio.to_thread(keep, item)
-            except StorageError as error:
-                note = str(error)
-            if note:
-                self.events.emit(Notice(note))
-        return answer == _APPROVE
+        facts = {"runs": "; ".join(runs), "allows in its turn": ", ".join(allows), **hook_facts(skill.hooks)}
+        shown = {label: text for label, text in facts.items() if text}
+        item = file_item(skill.path, skill.home.folder or skill.path.parent, skill.digest, shown)
+        wish = f"{skill.path} is a file of this project. For /{skill.name} it wants more than to be read:"
+        return await self.files.given(item, wish, call)
 
     async def of_model(self, skill: Skill, allows: Sequence[str], call: Call) -> bool:
         if skill.digest not in self._of_model:
@@ -83,13 +57,8 @@ class SkillConsent:
                 f"question until this turn ends?\n  {', '.join(allows)}"
             )
             choices = (Choice(_NO, "each such call is asked about as ever"), Choice(_YES, "remembered here"))
-            self._of_model[skill.digest] = await self._ask(call, text, choices) == _YES
+            self._of_model[skill.digest] = await self.files.ask(call, text, choices) == _YES
         return self._of_model[skill.digest]
-
-    async def _ask(self, call: Call, text: str, choices: tuple[Choice, ...]) -> str:
-        """The label that was chosen; empty where nobody answered."""
-        answers = await self.desk.question(call, [Question(text, "Command file", choices)])
-        return "".join(answers[0]) if answers else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +95,9 @@ class SessionSkills:
             used_ids=lambda: conversation.history.used_ids,
             append=conversation.append,
             expanding=lambda fields, name: hooks.other("UserPromptExpansion", fields, name),
+            add_hooks=hooks.add,
         )
-        consent = SkillConsent(bench, desk, events)
+        consent = SkillConsent(FileConsent(bench.trust, desk, events))
         skills = Skills(facts, TurnRules(policy), consent, events, session.journal.records)
         return cls(bench, skills, catalog, events)
 
@@ -152,7 +122,25 @@ class SessionSkills:
         self._offer(late=False)
 
     def touched(self, paths: Sequence[Path]) -> None:
-        """These files were read: find the skills of their directories below the start, each directory once."""
+        """The model has read these files: it hears of skills that are for them, and of those that lie near them."""
+        self._look_near(paths)
+        if any(skill.paths or skill.home.folder in self._looked for skill in self.skills.all):
+            self.skills.touched(paths)
+            self._offer(late=True)
+
+    def word_for_sub_agent(self, paths: Sequence[Path], told: set[str]) -> JsonObject | None:
+        """What a sub-agent is told that has read these files; see `Skills.word_of`."""
+        self._look_near(paths)
+        return self.skills.word_of(paths, told)
+
+    def tool_for_sub_agent(self) -> SkillTool:
+        """The tool, for one that has heard of a skill in the middle of its work."""
+        from mcode.builtins.skill_tool import SkillTool
+
+        return SkillTool(self.skills, seldom=True)
+
+    def _look_near(self, paths: Sequence[Path]) -> None:
+        """Find the skills of the files' directories below the start, each directory once."""
         start = self.bench.start
         new = {
             directory
@@ -161,16 +149,13 @@ class SessionSkills:
             if start in directory.parents and directory not in self._looked
         }
         self._looked.update(new)
-        nested: list[Skill] = []
-        if new and "project" in self.bench.options.setting_sources:
-            from mcode.config.skill_places import nested_skills
+        if not new or "project" not in self.bench.options.setting_sources:
+            return
+        from mcode.config.skill_places import nested_skills
 
-            for directory in sorted(new):
-                known = [skill.name for skill in (*self.skills.all, *nested)]
-                nested += nested_skills(directory, start, known)
-        if nested or any(skill.paths for skill in self.skills.all):
-            self.skills.touched(paths, nested)
-            self._offer(late=True)
+        for directory in sorted(new):
+            known = [skill.name for skill in self.skills.all]
+            self.skills.take_in(nested_skills(directory, start, known))
 
     def _offer(self, *, late: bool) -> None:
         """Give the model the tool where there is something that it may use."""
@@ -181,14 +166,3 @@ class SessionSkills:
         self.catalog.add(
             SkillTool(self.skills, seldom=late or all(skill.paths for skill in self.skills.for_model))
         )
-
-
-def _item(skill: Skill, runs: Sequence[str], allows: Sequence[str]) -> Item:
-    folder = skill.home.folder or skill.path.parent
-    file = str(skill.path.relative_to(folder)) if skill.path.is_relative_to(folder) else str(skill.path)
-    facts = {"file": file}
-    if runs:
-        facts["runs"] = "; ".join(runs)
-    if allows:
-        facts["allows in its turn"] = ", ".join(allows)
-    return Item(COMMAND_FILE, file, skill.digest, folder, facts)

@@ -50,10 +50,8 @@ LARGE = 200_000
 class StatusCommand:
     """Runs the command behind events, never two at a time, and shows what the last run printed."""
 
-    def __init__(self, bench: Workbench, events: EventBus, agent: Callable[[], Agent]) -> None:
-        """Without a command in the settings, or without somebody who looks, nothing ever happens."""
-        settings = bench.settings
-        self._command = settings.status_line or ""
+    def __init__(self, command: str, bench: Workbench, events: EventBus, agent: Callable[[], Agent]) -> None:
+        self._command = command
         self._bench = bench
         self._events = events
         self._agent = agent
@@ -63,8 +61,7 @@ class StatusCommand:
         self._told = False
         self._timer: asyncio.TimerHandle | None = None
         self._run: asyncio.Task[None] | None = None
-        wanted = bool(self._command) and bench.interactive and not settings.disable_all_hooks
-        self._leave = events.subscribe(self._receive) if wanted else lambda: None
+        self._leave = events.subscribe(self._receive)
 
     async def close(self) -> None:
         """The session ends, and a run with it."""

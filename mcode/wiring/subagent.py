@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -34,20 +35,24 @@ from mcode.pipeline.hooks import PromptVerdict, StopVerdict
 from mcode.pipeline.record import Recorder
 from mcode.pipeline.standing import standing_permission
 from mcode.pipeline.validate import SchemaValidator
+from mcode.wiring.agent_servers import AgentServers
 from mcode.wiring.budget import spent
+from mcode.wiring.read_files import paths_read
 from mcode.wiring.room import make_room
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from mcode.call import Call, Outcome
     from mcode.catalog.placement import PlacementRules
     from mcode.config.agent_files import AgentFile
+    from mcode.config.memory_files import Memory
     from mcode.events import Event
     from mcode.pipeline.hooks import HookRunner, Reaction
     from mcode.pipeline.run import Pipeline
     from mcode.tool import Tool
+    from mcode.wiring.agent_servers import Brought
     from mcode.wiring.subagents import SessionParts
 
 NOT_THERE = frozenset(
@@ -64,6 +69,8 @@ NOT_THERE = frozenset(
     }
 )
 """Tools of the session that a sub-agent has not, or has one of its own of."""
+
+SKILL = "Skill"
 
 IN_PLAN = (
     "The session is in permission mode plan: read and explore only; whatever changes something is denied."
@@ -109,9 +116,13 @@ class SubagentMaker:
         call: Call,
         inner: dict[str, tuple[str, str]],
         progress: Callable[[str], None],
+        brought: Brought,
     ) -> None:
-        """`inner` takes in the calls that are made inside of it."""
+        """`inner` takes in the calls that are made inside of it; `brought`: what of its file counts."""
         bench = parts.bench
+        self._brought = brought
+        self._hooks = parts.hooks.within((call.id, kind.name), brought.hooks)
+        self._progress = progress
         self._parts = parts
         self._kind = kind
         self._call = call
@@ -124,17 +135,29 @@ class SubagentMaker:
         self._policy = parts.policy.beside(self._workspace, self._mode())
         self._conversation.mode_told = str(self._policy.mode)
         self._files = FileState(bench.places.state / "pending")
-        self._memory = bench.memory
+        self._remember(bench.memory)
         self._read: list[Path] = []
+        self._told_skills: set[str] = set()
         self._catalog = Catalog(self._tools())
+        self._servers: AgentServers | None = None
+        if brought.servers:
+            self._servers = AgentServers.of(
+                bench,
+                brought.servers,
+                self._catalog,
+                self._events,
+                self._policy,
+                parts.shelf.servers,
+                self._takes,
+            )
         self._shelf = self._make_shelf()
         self._events.subscribe(self._note)
         if kind.unused:
             fields = ", ".join(kind.unused)
             self._events.emit(Notice(f"The agent {kind.name}: {fields} of its file has no effect in mcode."))
 
-    def child(self, model: str) -> Child:
-        """The sub-agent, ready to run."""
+    async def child(self, model: str) -> Child:
+        """The sub-agent, ready to run, with its servers as far as they could be started."""
         parts, bench = self._parts, self._parts.bench
         pipeline = self._make_pipeline()
         run_code = (
@@ -152,15 +175,14 @@ class SubagentMaker:
             lambda: model,
             bench.endpoint.calls_on_end_turn,
         )
-        hooks = parts.hooks.within((self._call.id, self._kind.name))
         loop = TurnLoop(
             self._conversation,
             caller,
             pipeline,
-            _Hooks(hooks, self._kind.name, parts.session.journal.path),
+            _Hooks(self._hooks, self._kind.name, parts.session.journal.path),
             self._catalog,
             self._events,
-            make_room(bench, caller, hooks, parts.side_files.keep_text, self._shelf),
+            make_room(bench, caller, self._hooks, parts.side_files.keep_text, self._shelf, self._remember),
             self._after_calls,
             self._kind.max_turns or bench.options.max_turns,
             parent=self._call.id,
@@ -170,10 +192,29 @@ class SubagentMaker:
 
         async def close() -> None:
             forget()
+            if self._servers is not None:
+                await self._servers.close()
             if run_code is not None:
                 await parts.programs.done_with(run_code)
 
-        return Child(loop, meter, self._events, (f"Working directory: {self._workspace.start}",), close)
+        opening = (f"Working directory: {self._workspace.start}", *await self._start_servers(pipeline, close))
+        return Child(loop, meter, self._events, opening, self._hooks, close)
+
+    async def _start_servers(
+        self, pipeline: Pipeline, close: Callable[[], Awaitable[None]]
+    ) -> tuple[str, ...]:
+        if self._servers is None:
+            return ()
+        self._progress(f"starting its servers: {', '.join(entry.name for entry in self._brought.servers)}")
+        try:
+            return await self._servers.start(pipeline)
+        except asyncio.CancelledError:
+            await close()
+            raise
+
+    def _remember(self, memory: Memory) -> None:
+        """These instruction files stand in its system prompt; what it reads later may bring in others."""
+        self._memory, self._instructions = memory, memory.files
 
     def _mode(self) -> Mode | None:
         """The mode that the kind wants; a repository's file can only want a stricter one than asking."""
@@ -206,12 +247,21 @@ class SubagentMaker:
     def _may_have(self, tool: Tool) -> bool:
         if tool.name in NOT_THERE or not self._has(tool.name):
             return False
+        if any(tool.source == entry.name for entry in self._brought.servers):
+            return False  # it has a server of its own of this name
         return not (self._kind.servers and tool.name.startswith("mcp__")) or tool.source in self._kind.servers
 
     def _has(self, name: str) -> bool:
         """Whether its definition gives it a tool of this name."""
         wanted = not self._kind.tools or any(_names(each, name) for each in self._kind.tools)
-        return wanted and not any(_names(each, name) for each in self._kind.without)
+        return wanted and not self._is_without(name)
+
+    def _is_without(self, name: str) -> bool:
+        return any(_names(each, name) for each in self._kind.without)
+
+    def _takes(self, tool: Tool) -> bool:
+        """Whether it has this tool of a server of its own: those it was given, whatever else it is given."""
+        return not self._is_without(tool.name)
 
     def _follow(self, server: str) -> None:
         """A server's tools have changed."""
@@ -226,7 +276,7 @@ class SubagentMaker:
             seen=Seen(self._conversation),
             finder=above.finder,
             definitions=above.definitions,
-            servers=above.servers,
+            servers=self._servers or above.servers,
             permission=lambda tool: standing_permission(policy, tool),
             way=above.way,
         )
@@ -255,12 +305,13 @@ class SubagentMaker:
             most_tokens=endpoint.most_tokens,
             extra=endpoint.extra,
             on_refused_loading=lambda: None,
+            effort=lambda: self._kind.effort or self._parts.agent().skills.turn_effort,
         )
 
     def _system(self) -> str:
         skills = (self._parts.agent().skills.preloaded(name) for name in self._kind.skills)
         parts = [self._kind.prompt, *filter(None, skills)]
-        parts += [memory_text(file) for file in self._parts.bench.memory.files]
+        parts += [memory_text(file) for file in self._instructions]
         if self._policy.mode is Mode.PLAN:
             parts.append(IN_PLAN)
         return "\n\n".join(parts)
@@ -275,10 +326,12 @@ class SubagentMaker:
             policy=self._policy,
             recorder=recorder,
             workspace=self._workspace,
+            hooks=self._hooks,
         )
         return replace(
             parts.pipeline,
             gate=gate,
+            hooks=self._hooks,
             permission=permission,
             recorder=recorder,
             executor=Executor(self._workspace, self._events, parts.side_files, parts.agent().desk),
@@ -291,9 +344,7 @@ class SubagentMaker:
         if isinstance(event, ToolStarted):
             self._inner[event.call.id] = (self._call.id, self._kind.name)
         elif isinstance(event, ToolFinished):
-            tool = self._catalog.find(event.outcome.call.tool)
-            if tool is not None and tool.name == "Read" and not event.outcome.is_error:
-                self._read += tool.access(event.outcome.call.arguments, self._workspace).reads
+            self._read += paths_read(event.outcome, self._catalog, self._workspace)
 
     def _after_calls(self, outcomes: Sequence[Outcome]) -> None:
         """Bring in instruction files of directories that were read in."""
@@ -305,6 +356,19 @@ class SubagentMaker:
         new = self._memory.files[before:]
         if new:
             self._conversation.append("context", {"content": "\n\n".join(memory_text(file) for file in new)})
+        if paths and self._has(SKILL):
+            self._tell_of_skills(paths)
+
+    def _tell_of_skills(self, paths: Sequence[Path]) -> None:
+        """Tell it of skills for what it has read, where it can come by the tool for them."""
+        if self._catalog.find(SKILL) is None and self._catalog.find(TOOL_SEARCH) is None:
+            return
+        word = self._parts.skills.word_for_sub_agent(paths, self._told_skills)
+        if word is None:
+            return
+        if self._catalog.find(SKILL) is None:
+            self._catalog.add(self._parts.skills.tool_for_sub_agent())
+        self._conversation.append("context", word)
 
 
 def _names(written: str, tool: str) -> bool:

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from mcode.agent.subagents import Subagents
 from mcode.config.model_names import model_named
 from mcode.events import Notice
+from mcode.wiring.long_calls import LongCalls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcode.agent.agent import Agent
     from mcode.agent.conversation import Conversation
+    from mcode.agent.room import RoomMaker
     from mcode.agent.subagents import Child
     from mcode.call import Call
     from mcode.catalog.shelf import Shelf
     from mcode.config.agent_files import AgentFile
+    from mcode.events import EventBus
     from mcode.permissions.decide import Policy
     from mcode.permissions.verdict_log import VerdictLog
     from mcode.pipeline.hooks import HookRunner
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from mcode.session.store import OpenSession
     from mcode.tool import Workspace
     from mcode.wiring.programs import SessionPrograms
+    from mcode.wiring.skills import SessionSkills
     from mcode.wiring.workbench import Workbench
 
 
@@ -45,6 +49,8 @@ class SessionParts:
     verdicts: VerdictLog
     programs: SessionPrograms
     workspace: Workspace
+    skills: SessionSkills
+    events: EventBus
     agent: Callable[[], Agent]
 
 
@@ -53,15 +59,27 @@ class SessionSubagents:
 
     def __init__(self, parts: SessionParts) -> None:
         self._parts = parts
-        self.agents = Subagents(self._make, parts.hooks, parts.bench.endpoint.window)
+        self._in_background = LongCalls(parts.events, moves=parts.bench.interactive)
+        self.agents = Subagents(self._make, parts.bench.endpoint.window, self._in_background.begun)
         parts.hooks.agent_of = self.agents.inner.get
+
+    def return_after_summary(self, room: RoomMaker) -> None:
+        """Put those at work behind every summary of the conversation."""
+        before = room.more
+        room.more = lambda: (*before(), self.agents.running_text())
+
+    async def close(self) -> None:
+        """End those that work in the background."""
+        await self._in_background.close()
 
     async def read(self) -> None:
         """Read the files, in a thread; the tool is in the first request only where they define something."""
         from mcode.builtins.agent_tool import AgentTool
         from mcode.config.agent_files import any_agents, load_agents
 
-        bench = self._parts.bench
+        bench, background = self._parts.bench, self._in_background
+        background.wake = lambda text: self._parts.agent().queue(text, typed=False)
+        background.conclude = self._parts.pipeline.conclude_later
         if not bench.options.has_tool("Agent"):
             return
         given = bench.options.agents
@@ -74,11 +92,16 @@ class SessionSubagents:
                 self._parts.agent().events.emit(Notice(problem))
         self._parts.shelf.catalog.add(AgentTool(self.agents, seldom=len(self.agents.kinds) == 1))
 
-    def _make(self, kind: AgentFile, model: str, call: Call, progress: Callable[[str], None]) -> Child:
+    async def _make(self, kind: AgentFile, model: str, call: Call, progress: Callable[[str], None]) -> Child:
+        from mcode.wiring.agent_servers import Brought, brought_along
         from mcode.wiring.subagent import SubagentMaker
 
-        maker = SubagentMaker(self._parts, kind, call, self.agents.inner, progress)
-        return maker.child(self._model(model or kind.model))
+        parts, brought = self._parts, Brought()
+        if kind.hooks or kind.own_servers:
+            agent = parts.agent()
+            brought = await brought_along(kind, parts.bench, agent.desk, agent.events, call)
+        maker = SubagentMaker(parts, kind, call, self.agents.inner, progress, brought)
+        return await maker.child(self._model(model or kind.model))
 
     def _model(self, wanted: str) -> str:
         """The model's name here: another agent's short name means our own."""

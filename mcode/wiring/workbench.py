@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from mcode.wiring.options import Options
 
 
+EVERYWHERE = ("/**",)
+"""Matches every file."""
+
+
 @dataclass(slots=True)
 class Workbench:
     """What every session of this start shares."""
@@ -117,10 +121,17 @@ class Workbench:
             session.journal.append("session", {**body, "interactive": self.interactive})
         elif self.interactive and not is_interactive(session.journal.records):
             session.journal.append("session", {"id": session.id, "interactive": True})
-        self.memory = await asyncio.to_thread(
-            load_memory, self.places, self.start, self.settings.claude_md_excludes
-        )
+        self.memory = await asyncio.to_thread(load_memory, self.places, self.start, self.memory_excludes)
         return Assembly(self, session).agent
+
+    @property
+    def memory_excludes(self) -> tuple[str, ...]:
+        """Globs of instruction files that are not read."""
+        return EVERYWHERE if self.options.bare else self.settings.claude_md_excludes
+
+    def remember(self, memory: Memory) -> None:
+        """The instruction files were read anew for the present session."""
+        self.memory = memory
 
     def surroundings(self) -> Surroundings:
         """What slash commands need beside the conversation."""

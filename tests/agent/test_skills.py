@@ -318,7 +318,7 @@ async def test_skills_of_a_directory_below_are_found_when_something_there_is_rea
 async def test_a_skill_with_paths_is_heard_of_when_such_a_file_is_read_and_once_in_a_session(
     tmp_path: Path,
 ) -> None:
-    skill = "---\ndescription: Mends types\npaths: **/*.{pyi,typed}, src/**\neffort: high\n---\nMend."
+    skill = "---\ndescription: Mends types\npaths: **/*.{pyi,typed}, src/**\nshell: powershell\n---\nMend."
     write(tmp_path / "home/.claude/skills/types/SKILL.md", skill)
     write(tmp_path / "project/deep/a.pyi", "x\n")
     write(tmp_path / "project/a.txt", "x\n")
@@ -329,7 +329,10 @@ async def test_a_skill_with_paths_is_heard_of_when_such_a_file_is_read_and_once_
         assert "Mends types" not in str(here.client.requests[1])
         assert "- types: Mends types" in str(here.client.requests[2]["messages"])
         shown = (await typed(here, "/skills")).data[0]
-        assert (shown["paths"], shown["unused"]) == (["**/*.{pyi,typed}", "src/**"], ["effort"])
+        assert (shown["paths"], shown["unused"]) == (
+            ["**/*.{pyi,typed}", "src/**"],
+            ["shell: powershell (its commands run in bash)"],
+        )
         reference = here.agent.session.id
     again = turns(use("Read", "toolu_9", file_path="deep/a.pyi"), "A.")
     async with stage(tmp_path, again, source="resume", reference=reference) as here:

@@ -139,6 +139,8 @@ async def test_headless_runs_programs_and_the_user_wait_for_the_result(
 
     calls = long_calls.LongCalls(EventBus(), moves=moves)
     assert (await calls.result_of(work(), FakeServices(tmp_path, call=call))).text == "the result"
+    if not moves:
+        assert (await calls.begun(work(), FakeServices(tmp_path, call=call))).text == "the result"
 
 
 async def test_stopping_the_turn_stops_a_call_that_was_not_moved_yet(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_s_06_the_class_follows_status_type_and_words(
         ("Expected `thinking` or `redacted_thinking`, but found `text`", "thinking"),
         ("Could not process image", "image"),
         ("cache_control: Extra inputs are not permitted", "field"),
-        ("unknown field `output_config`", "field"),
+        ("unknown field `output_config`", "effort"),
     ],
 )
 def test_s_06_a_repair_knows_what_was_refused(words: str, subject: str) -> None:

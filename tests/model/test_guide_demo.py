@@ -92,7 +92,9 @@ async def test_where_the_service_fails_calls_are_made_again_and_the_program_asks
     assert "a program that does so by itself" in said
     assert "Both answers are right" in text
     rows = [line for line in text.splitlines() if line.startswith("| by ")]
-    assert [int(row.split("|")[2]) for row in rows][1] == 2  # the first program failed, the second asked again
+    assert [int(row.split("|")[2]) for row in rows][
+        1
+    ] == 2  # the first program failed, the second asked again
 
 
 async def test_a_service_that_always_fails_ends_the_demo_with_what_it_said(tmp_path: Path) -> None:

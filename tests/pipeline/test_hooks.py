@@ -43,6 +43,7 @@ class Context:
     session_id: str = "s-1"
     transcript_path: Path = Path("/h/s-1.jsonl")
     permission_mode: str = "default"
+    effort: str = ""
 
 
 class Setting:

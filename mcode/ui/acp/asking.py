@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.tool import Question
 
+DENY, WITH_WORDS = "deny", "deny with words"
+"""Options of an approval; the second one asks for the user's words to the model."""
+
+OTHER = "other"
+"""The option of a question that lets the user write an answer."""
+
 LATER, NEVER, TRUST = "later", "never", "trust"
 """Answers about a folder; the last two are those of TrustControl."""
 
@@ -28,8 +34,17 @@ KINDS = {"once": "allow_once", "batch": "allow_once", "deny": "reject_once", "st
 class Asker(Protocol):
     """The editor, as far as it is asked."""
 
+    @property
+    def takes_forms(self) -> bool:
+        """Whether it can ask for words."""
+        ...
+
     async def request_permission(self, call: JsonObject, options: list[JsonObject]) -> str | None:
         """The id of the option that the user chose; None where they turned away."""
+        ...
+
+    async def fill_in(self, message: str, fields: JsonObject) -> JsonObject | None:
+        """What the user filled in; None where they turned away. `fields`: the form's properties, by name."""
         ...
 
 
@@ -74,24 +89,59 @@ class Questions:
             }
             for choice in event.choices
         ]
+        if self._asker.takes_forms:
+            options.append({"optionId": WITH_WORDS, "name": "No, and say why", "kind": "reject_once"})
         call = described(event.call, event.preview)
         why = {"type": "content", "content": {"type": "text", "text": clean(event.reason, Kind.DECISION)}}
         chosen = await self._asker.request_permission({**call, "content": [*call["content"], why]}, options)
-        self._desk.decide(event.approval_id, chosen or "deny")
+        comment = ""
+        if chosen == WITH_WORDS:
+            chosen, comment = DENY, await self._words("What shall the model know?", "Comment") or ""
+        self._desk.decide(event.approval_id, chosen or DENY, comment)
 
     async def _answer(self, event: QuestionAsked) -> None:
-        """Each question in a request of its own; for words of the user's the protocol has no form: declined."""
+        """Each question in a request of its own; one for words alone is declined where the editor has no forms."""
         answers: list[tuple[str, ...]] = []
         for question in event.questions:
-            chosen = await self._choose(event.call, question) if question.choices else None
-            if chosen is None:
+            answer = await self._answer_to(event.call, question)
+            if answer is None:
                 self._desk.answer(event.question_id, None)
                 return
-            answers.append((chosen,))
+            answers.append(answer)
         self._desk.answer(event.question_id, tuple(answers))
 
+    async def _answer_to(self, call: Call, question: Question) -> tuple[str, ...] | None:
+        """Labels of choices, or the user's words; None where they turned away."""
+        text = clean(question.text, Kind.DECISION)
+        if question.choices and not (question.several and self._asker.takes_forms):
+            chosen = await self._choose(call, question)
+            if chosen == OTHER:
+                chosen = await self._words(text, question.header or "Answer")
+            return None if chosen is None else (chosen,)
+        if not question.choices:
+            words = await self._words(text, question.header or "Answer")
+            return None if words is None else (words,)
+        labels = [choice.label for choice in question.choices]
+        fields: JsonObject = {
+            "chosen": {"type": "array", "title": "Choices", "items": {"type": "string", "enum": labels}},
+            "other": {"type": "string", "title": "Something else"},
+        }
+        filled = await self._asker.fill_in(text, fields)
+        if filled is None:
+            return None
+        chosen_labels = [label for label in labels if label in (filled.get("chosen") or ())]
+        own = str(filled.get("other") or "").strip()
+        return (*chosen_labels, *([own] if own else []))
+
+    async def _words(self, message: str, title: str) -> str | None:
+        """The user's own words; None where they turned away, or the editor cannot ask for any."""
+        if not self._asker.takes_forms:
+            return None
+        filled = await self._asker.fill_in(message, {"words": {"type": "string", "title": title}})
+        return str(filled.get("words") or "").strip() if filled is not None else None
+
     async def _choose(self, call: Call, question: Question) -> str | None:
-        """The label of one choice; None where the user turned away."""
+        """The label of one choice, or OTHER; None where the user turned away."""
         options: list[JsonObject] = [
             {
                 "optionId": str(at),
@@ -100,10 +150,12 @@ class Questions:
             }
             for at, choice in enumerate(question.choices)
         ]
+        if self._asker.takes_forms:
+            options.append({"optionId": OTHER, "name": "Something else", "kind": "reject_once"})
         first = question.text.strip().splitlines()[0].lstrip("# ") if question.text.strip() else ""
         shown = described(call, Preview(question.header or first, question.text))
         chosen = await self._asker.request_permission(shown, options)
-        return question.choices[int(chosen)].label if chosen is not None else None
+        return question.choices[int(chosen)].label if chosen not in (None, OTHER) else chosen
 
 
 async def trusts_folder(control: TrustControl, asker: Asker) -> bool:

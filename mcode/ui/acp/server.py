@@ -56,11 +56,15 @@ class _Server:
         self._editor: Any = None
         self._sessions: dict[str, EditorSession] = {}
         self._editors: dict[str, _Editor] = {}
+        self._takes_forms = False
+        """The editor has said that it can ask for words."""
 
     def on_connect(self, conn: Any) -> None:
         self._editor = conn
 
-    async def initialize(self, protocol_version: int, **_: Any) -> Any:
+    async def initialize(self, protocol_version: int, client_capabilities: Any = None, **_: Any) -> Any:
+        elicitation = getattr(client_capabilities, "elicitation", None)
+        self._takes_forms = getattr(elicitation, "form", None) is not None
         version = min(protocol_version, self._acp.PROTOCOL_VERSION)
         capabilities = {"loadSession": True, "promptCapabilities": {"embeddedContext": True, "image": True}}
         return self._schema.InitializeResponse.model_validate(
@@ -170,7 +174,9 @@ class _Server:
         except McodeError as error:
             raise self._refusal(str(error)) from error
         identifier = context.agent.session.id
-        asker = self._editors.get(identifier) or _Editor(self._editor, identifier, self._schema, cwd)
+        asker = self._editors.get(identifier) or _Editor(
+            self._editor, identifier, self._schema, cwd, takes_forms=self._takes_forms
+        )
         self._editors[identifier] = asker
         session = EditorSession(context, asker, asker.update)
         self._sessions[identifier] = session
@@ -200,12 +206,15 @@ class _Server:
 class _Editor:
     """The other side, for one session."""
 
-    def __init__(self, connection: Any, session: str, schema: Any, folder: str) -> None:
+    def __init__(
+        self, connection: Any, session: str, schema: Any, folder: str, *, takes_forms: bool = False
+    ) -> None:
         self._connection = connection
         self._session = session
         self._schema = schema
         self.folder = folder
         """The session's directory, as the editor named it."""
+        self.takes_forms = takes_forms
         self.known = asyncio.Event()
         """Set once the editor knows the session's id: nothing is said of it before."""
 
@@ -229,3 +238,13 @@ class _Editor:
         )
         chosen: Awaitable[str] | str | None = getattr(answer.outcome, "option_id", None)
         return chosen if isinstance(chosen, str) else None
+
+    async def fill_in(self, message: str, fields: JsonObject) -> JsonObject | None:
+        await self.known.wait()
+        form = {"sessionId": self._session, "requestedSchema": {"type": "object", "properties": fields}}
+        mode = self._schema.ElicitationFormSessionMode.model_validate(form)
+        answer = await self._connection.create_elicitation(message=message, mode=mode)
+        if answer.action != "accept":
+            return None
+        filled: JsonObject = answer.model_dump(by_alias=True, mode="json").get("content") or {}
+        return filled

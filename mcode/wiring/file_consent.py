@@ -1,0 +1,84 @@
+"""Asking the user whether a file of the project may do what it says; what was said is kept until the file changes."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcode.config.trust import COMMAND_FILE, Item
+from mcode.errors import StorageError
+from mcode.events import Notice
+from mcode.tool import Choice, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from mcode.call import Call
+    from mcode.config.settings import HookHandler
+    from mcode.config.trust import TrustStore
+    from mcode.events import EventBus
+    from mcode.pipeline.ask import Desk
+
+NOT_NOW, APPROVE, NEVER = "Not now", "Approve this file", "Never"
+
+_CHOICES = (
+    Choice(NOT_NOW, "it may not, this time"),
+    Choice(APPROVE, "it may, until the file changes"),
+    Choice(NEVER, "it may not, until the file changes"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileConsent:
+    """The user's word on files of one project."""
+
+    trust: TrustStore
+    desk: Desk
+    events: EventBus
+
+    async def given(self, item: Item, wish: str, call: Call) -> bool:
+        """Whether the file of `item` may do what its facts say; `wish` is the sentence that they stand under."""
+        if await asyncio.to_thread(self.trust.is_approved, item):
+            return True
+        if await asyncio.to_thread(self.trust.is_refused, item):
+            return False
+        changes = await asyncio.to_thread(self.trust.difference, item)
+        lines = [wish, *(f"  {label}: {text}" for label, text in item.facts.items() if label != "file")]
+        if changes:
+            lines += [
+                "It is not as it was when you answered the last time:",
+                *(f"  {line}" for line in changes),
+            ]
+        answer = await self.ask(call, "\n".join(lines), _CHOICES)
+        keep = {APPROVE: self.trust.approve, NEVER: self.trust.refuse}.get(answer)
+        if keep is not None:
+            try:
+                note = await asyncio.to_thread(keep, item)
+            except StorageError as error:
+                note = str(error)
+            if note:
+                self.events.emit(Notice(note))
+        return answer == APPROVE
+
+    async def ask(self, call: Call, text: str, choices: tuple[Choice, ...]) -> str:
+        """The label that was chosen; empty where nobody answered."""
+        answers = await self.desk.question(call, [Question(text, "Command file", choices)])
+        return "".join(answers[0]) if answers else ""
+
+
+def file_item(path: Path, folder: Path, digest: str, facts: Mapping[str, str]) -> Item:
+    """A file of a project as the store of approvals knows it."""
+    name = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+    return Item(COMMAND_FILE, name, digest, folder, {"file": name, **facts})
+
+
+def hook_facts(hooks: tuple[HookHandler, ...]) -> dict[str, str]:
+    """What hooks run, for people, by event."""
+    facts: dict[str, str] = {}
+    for hook in hooks:
+        words = " ".join((hook.command, *(hook.args or ())))
+        label = f"hook {hook.event}{f' ({hook.matcher})' if hook.matcher else ''}"
+        facts[label] = f"{facts[label]}; {words}" if label in facts else words
+    return facts
