@@ -1,9 +1,10 @@
-"""What tools of servers cost before they are used: the first request, its CPU, and the index, at 0 to 3,000 tools.
+"""What tools of servers cost before they are used: the first request, its CPU, and the index, at 0 to 3,000 tools;
+and how long the event loop is held up where a server of 10,000 arrives in a session.
 
     python -m tools.bench_catalogue [CATALOGUE.jsonl ...] [--loading call|reference|append]
 
 Each size is a child process with the real wiring and a scripted model; the tools are those of `bench_search`, all of
-one server whose definitions are over the limit.
+one server whose definitions are over the limit. Those that arrive are listed by a real process on its pipes.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mcode.model.script import parse_script
 from mcode.model.scripted import ScriptedClient
 from mcode.model.usage import count_definition, count_request
 from mcode.tool import Effect, Tool, ToolResult
+from tests.mcp.live import HOSTILE
 from tools.bench_search import entries
 from tools.local_session import local_workbench
 from tools.measure import Figure, report
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from mcode.tool import ToolServices
 
 SIZES = (0, 60, 500, 3_000)
+ARRIVING = 10_000
 ROUNDS = 5
 LINE = "Everything that the whole company works with, in one server"
 
@@ -79,7 +82,11 @@ def main() -> int:
     parser.add_argument("catalogues", nargs="*", type=Path)
     parser.add_argument("--loading", default="call", choices=("call", "reference", "append"))
     parser.add_argument("--inside", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--arriving", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.arriving:
+        print(json.dumps(asyncio.run(longest_step())))
+        return 0
     if options.inside is not None:
         print(
             json.dumps(asyncio.run(measure(stand_ins(options.catalogues, options.inside), options.loading)))
@@ -100,23 +107,23 @@ def main() -> int:
     detail = f"without servers {none['cpu'] * 1000:.0f} ms, imports aside"
     figures.append(Figure("CPU that 3,000 tools add before the first answer", more, 80, "ms", detail))
     figures.append(Figure("CPU of the index of 3,000 tools", found[SIZES[-1]]["index"], 1.5, "s"))
+    steps = [_run_inside("--arriving") for _ in range(ROUNDS)]
+    least = min(steps, key=lambda each: max(each.values()))
+    detail = ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in least.items())
+    longest = max(least.values()) * 1000
+    figures.append(
+        Figure(f"longest step of the loop where {ARRIVING:,} tools arrive, CPU", longest, 50, "ms", detail)
+    )
     return report("catalogue", figures)
 
 
 def _child(options: argparse.Namespace, size: int) -> dict[str, float]:
-    command = [
-        sys.executable,
-        "-m",
-        "tools.bench_catalogue",
-        "--inside",
-        str(size),
-        "--loading",
-        options.loading,
-    ]
-    ran = subprocess.run(
-        [*command, *map(str, options.catalogues)], check=True, stdout=subprocess.PIPE, text=True
-    )
-    return json.loads(ran.stdout)
+    return _run_inside("--inside", str(size), "--loading", options.loading, *map(str, options.catalogues))
+
+
+def _run_inside(*arguments: str) -> dict[str, float]:
+    command = [sys.executable, "-m", "tools.bench_catalogue", *arguments]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def stand_ins(catalogues: list[Path], count: int) -> list[StandIn]:
@@ -154,6 +161,44 @@ async def measure(tools: list[StandIn], loading: str) -> dict[str, float]:
             await agent.close("other")
             await bench.close()
     return result
+
+
+async def longest_step() -> dict[str, float]:
+    """Seconds of CPU of the longest step of the loop: while a list of ARRIVING tools comes, and in the turn after."""
+    longest: dict[str, float] = {}
+    steps: list[float] = []
+    run = asyncio.Handle._run  # noqa: SLF001 -- what runs a step has no public name
+
+    def watched(handle: asyncio.Handle) -> None:
+        began = time.thread_time()  # another process may have the processor meanwhile
+        run(handle)
+        steps.append(time.thread_time() - began)
+
+    with tempfile.TemporaryDirectory() as directory:
+        client = ScriptedClient(parse_script({"turns": [{"repeat": True, "reply": "Hello."}]}, "bench"))
+        state = Path(directory) / "home" / ".mcode"
+        state.mkdir(parents=True)
+        entry = {"command": sys.executable, "args": ["-S", str(HOSTILE), "many", str(ARRIVING)]}
+        (state / "mcp.json").write_text(json.dumps({"mcpServers": {"all": entry}}))
+        bench = local_workbench(Path(directory), client)
+        agent = await bench.open_agent("startup")
+        asyncio.Handle._run = watched  # noqa: SLF001 -- as above
+        await bench.pool.settle(60)
+        longest["arriving"] = max(steps)
+        steps.clear()
+        await agent.submit("hello")
+        longest["the first turn"] = max(steps)
+        steps.clear()
+        await agent.builder.shelf.find("tool 77")
+        await agent.submit("hello again")
+        longest["a search and the next turn"] = max(steps)
+        asyncio.Handle._run = run  # noqa: SLF001 -- as above
+        if len(agent.catalog) < ARRIVING:
+            raise SystemExit(f"only {len(agent.catalog)} tools arrived")
+        await agent.close("other")
+        await bench.pool.close()
+        await bench.close()
+    return longest
 
 
 if __name__ == "__main__":

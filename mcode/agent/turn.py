@@ -126,6 +126,7 @@ class TurnLoop:
             problem = await self.room.before_request()
             if problem is not None:
                 return "error", problem
+            await asyncio.sleep(0)  # both look over all tools: of very many, each takes a step of the loop
             self._requests += 1
             reply = await self.caller.ask(turn)
             if isinstance(reply, Broken) and reply.reason == "overflow":

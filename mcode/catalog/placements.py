@@ -93,11 +93,15 @@ class Placements:
             decided = place(tools, rules, self._count) if self._sent is None else self._as_sent(tools, rules)
             self._decided, self._version = decided, self._catalog.version
             groups: dict[Placement, list[Tool]] = {}
+            members: dict[int, list[Tool]] = {}  # by identity of the place, which a server's tools share
             for tool in tools:
                 placed = decided[tool.name]
-                if not placed.hidden:
-                    groups.setdefault(placed.placement, []).append(tool)
-            found = {placement: tuple(members) for placement, members in groups.items()}
+                listed = members.get(id(placed))
+                if listed is None:
+                    listed = [] if placed.hidden else groups.setdefault(placed.placement, [])
+                    members[id(placed)] = listed
+                listed.append(tool)
+            found = {placement: tuple(listed) for placement, listed in groups.items()}
             for placement, before in self._groups.items():
                 if found.get(placement) == before:
                     found[placement] = before

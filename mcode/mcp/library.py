@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import logging
 import threading
 from typing import Any, cast
 
 LOGGERS = ("mcp", "mcp_types", "httpx2", "anyio")
+
+MODULES = (
+    "mcp",
+    "mcp.client.sse",
+    "mcp.client.streamable_http",
+    "anyio._backends._asyncio",
+    "mcode.mcp.stdio",
+    "mcode.mcp.remote",
+)
+"""What a connection needs: loaded together, so that none of it is loaded by the loop's own thread."""
 
 _ready = threading.Event()
 """Set when the library has been imported once."""
@@ -20,10 +31,8 @@ def load() -> None:
         logger = logging.getLogger(name)
         logger.setLevel(logging.ERROR)
         logger.addHandler(logging.NullHandler())  # without any handler logging would print to standard error
-    import mcp
-    import mcp_types
-
-    del mcp, mcp_types
+    for name in MODULES:
+        importlib.import_module(name)
     _ready.set()
 
 
