@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcode import __version__
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.session.store import SessionInfo
     from mcode.ui.acp.session import EditorSession
+
+logger = logging.getLogger(__name__)
 
 
 class Opener(Protocol):
@@ -175,7 +178,7 @@ class _Server:
             raise self._refusal(str(error)) from error
         identifier = context.agent.session.id
         asker = self._editors.get(identifier) or _Editor(
-            self._editor, identifier, self._schema, cwd, takes_forms=self._takes_forms
+            self._editor, identifier, self._acp, cwd, takes_forms=self._takes_forms
         )
         self._editors[identifier] = asker
         session = EditorSession(context, asker, asker.update)
@@ -207,11 +210,12 @@ class _Editor:
     """The other side, for one session."""
 
     def __init__(
-        self, connection: Any, session: str, schema: Any, folder: str, *, takes_forms: bool = False
+        self, connection: Any, session: str, acp: Any, folder: str, *, takes_forms: bool = False
     ) -> None:
         self._connection = connection
         self._session = session
-        self._schema = schema
+        self._schema = acp.schema
+        self._refusal = acp.RequestError
         self.folder = folder
         """The session's directory, as the editor named it."""
         self.takes_forms = takes_forms
@@ -231,11 +235,14 @@ class _Editor:
 
     async def request_permission(self, call: JsonObject, options: list[JsonObject]) -> str | None:
         await self.known.wait()
-        answer = await self._connection.request_permission(
+        asking = self._connection.request_permission(
             session_id=self._session,
             tool_call=self._schema.ToolCallUpdate.model_validate(call),
             options=[self._schema.PermissionOption.model_validate(option) for option in options],
         )
+        answer = await self._answer(asking)
+        if answer is None:
+            return None
         chosen: Awaitable[str] | str | None = getattr(answer.outcome, "option_id", None)
         return chosen if isinstance(chosen, str) else None
 
@@ -243,8 +250,16 @@ class _Editor:
         await self.known.wait()
         form = {"sessionId": self._session, "requestedSchema": {"type": "object", "properties": fields}}
         mode = self._schema.ElicitationFormSessionMode.model_validate(form)
-        answer = await self._connection.create_elicitation(message=message, mode=mode)
-        if answer.action != "accept":
+        answer = await self._answer(self._connection.create_elicitation(message=message, mode=mode))
+        if answer is None or answer.action != "accept":
             return None
         filled: JsonObject = answer.model_dump(by_alias=True, mode="json").get("content") or {}
         return filled
+
+    async def _answer(self, asking: Awaitable[Any]) -> Any:
+        """What the editor answers; None where it refuses to ask its user, who is then taken to have turned away."""
+        try:
+            return await asking
+        except self._refusal as error:
+            logger.warning("the editor did not ask its user: %s", error)
+            return None

@@ -48,14 +48,16 @@ PICTURE = base64.b64encode(
 
 
 class Editor:
-    """An editor whose user answers every question with the first option of a kind."""
+    """An editor whose user answers every question with the first option of a kind, or of a name."""
 
     def __init__(self) -> None:
         self.begin()
 
-    def begin(self, *answers: str) -> None:
-        """What comes from now on; the user's next answers."""
+    def begin(self, *answers: str, filled: tuple[dict[str, Any], ...] = ()) -> None:
+        """What comes from now on; the user's next answers, and what they fill in forms; nothing: they turn away."""
         self._answers = list(answers)
+        self._filled = list(filled)
+        self.forms: list[tuple[str, dict[str, Any]]] = []
         self.updates: list[dict[str, Any]] = []
         self.asked: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
 
@@ -69,9 +71,18 @@ class Editor:
         shown = [option.model_dump(by_alias=True) for option in options]
         self.asked.append((tool_call.model_dump(by_alias=True, exclude_none=True), shown))
         kind = self._answers.pop(0) if self._answers else "cancelled"
-        chosen = next((option["optionId"] for option in shown if option["kind"] == kind), None)
+        named = (option["optionId"] for option in shown if kind in (option["kind"], option["name"]))
+        chosen = next(named, None)
         outcome = {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}
         return acp.schema.RequestPermissionResponse.model_validate({"outcome": outcome})
+
+    async def create_elicitation(self, message: str, mode: Any, **_: Any) -> Any:
+        fields = mode.model_dump(by_alias=True, exclude_none=True)["requestedSchema"]["properties"]
+        self.forms.append((message, fields))
+        filled = self._filled.pop(0)
+        answer: dict[str, Any] = {"action": "accept", "content": filled} if filled else {"action": "decline"}
+        kind = acp.schema.AcceptElicitationResponse if filled else acp.schema.DeclineElicitationResponse
+        return kind.model_validate(answer)
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         return [update for update in self.updates if update["sessionUpdate"] == kind]
@@ -91,7 +102,7 @@ async def connected(
         cwd=machine.home, env=machine.environment,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=50_000_000,
     )  # fmt: skip
-    connection = acp.connect_to_agent(editor, process.stdin, process.stdout)
+    connection = acp.connect_to_agent(editor, process.stdin, process.stdout, use_unstable_protocol=True)
     try:
         async with asyncio.timeout(PATIENCE):
             yield connection
@@ -108,12 +119,23 @@ async def begun(connection: Any, folder: Path) -> str:
     return session.session_id
 
 
-async def said_hello(connection: Any) -> None:
-    hello = await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
+async def said_hello(connection: Any, **capabilities: Any) -> None:
+    told = acp.schema.ClientCapabilities.model_validate(capabilities)
+    hello = await connection.initialize(protocol_version=acp.PROTOCOL_VERSION, client_capabilities=told)
     assert hello.agent_info.name == "mcode"
 
 
 TOUCH = use("Bash", command="touch made")
+
+RED, BLUE = {"label": "Red"}, {"label": "Blue"}
+
+QUESTIONS = use(
+    "AskUserQuestion",
+    questions=[
+        {"question": "Which colour?", "header": "Colour", "options": [RED, BLUE]},
+        {"question": "Which of them?", "header": "Several", "multiSelect": True, "options": [RED, BLUE]},
+    ],
+)
 
 TURNS = [
     turn("I would rather write it anew.", use("Write", file_path="new.py", content="print(1)\n")),
@@ -125,6 +147,9 @@ TURNS = [
     *({"reply": "Read."}, {"reply": "Red."}),
     *(turn(TOUCH), {"reply": "No."}, turn(TOUCH), {"reply": "Yes."}),
     {"reply": "Again."},
+    turn("Some questions.", QUESTIONS),
+    turn("I make it.", use("Bash", "toolu_m", command="touch words")),
+    {"reply": "Then not."},
 ]
 
 
@@ -143,7 +168,7 @@ async def test_an_editor_drives_several_sessions_of_one_program_and_loads_one_ag
             await what_cannot_be_done_is_refused_in_words(connection, tmp_path / "nowhere")
         editor = Editor()
         async with connected(machine, server, editor) as connection:
-            await said_hello(connection)
+            await said_hello(connection, elicitation={"form": {}})
             listed = await connection.list_sessions(cwd=str(machine.project))
             assert (session, "wait a while") in [(each.session_id, each.title) for each in listed.sessions]
             await connection.load_session(cwd=str(machine.project), session_id=session, mcp_servers=[])
@@ -154,6 +179,7 @@ async def test_an_editor_drives_several_sessions_of_one_program_and_loads_one_ag
             assert call["title"] == "Bash sleep 60"
             await connection.prompt(session_id=session, prompt=[acp.text_block("go on")])
             assert "are you there?" in str(server.bodies[-1]["messages"])
+            await an_editor_with_forms_is_asked_for_words(connection, editor, server, machine.project)
 
 
 async def the_story_has_one_approval_and_one_denial(connection: Any, editor: Editor, folder: Path) -> None:
@@ -190,6 +216,23 @@ async def a_prompt_is_cancelled_and_the_session_goes_on(connection: Any, editor:
     assert again.stop_reason == "end_turn"
     assert "Still here." in editor.said
     return session
+
+
+async def an_editor_with_forms_is_asked_for_words(
+    connection: Any, editor: Editor, server: RunningServer, folder: Path
+) -> None:
+    filled = ({"words": "Green"}, {"chosen": ["Blue"], "other": "Pink"}, {"words": "never in this folder"})
+    editor.begin("Something else", "No, and say why", filled=filled)
+    session = await begun(connection, folder)
+    await connection.prompt(session_id=session, prompt=[acp.text_block("ask me")])
+    told = [str(body["messages"][-1]) for body in server.bodies[-2:]]
+    assert "Green" in told[0]
+    assert "Blue" in told[0]
+    assert "Pink" in told[0]
+    assert "the user said no: never in this folder" in told[1]
+    assert [sorted(fields) for _, fields in editor.forms] == [["words"], ["chosen", "other"], ["words"]]
+    assert editor.forms[1][1]["chosen"]["items"]["enum"] == ["Red", "Blue"]
+    assert not (folder / "words").exists()
 
 
 async def modes_commands_linked_files_and_images_work(
@@ -254,7 +297,7 @@ async def test_nothing_is_said_of_a_session_before_the_editor_knows_its_id() -> 
         async def session_update(self, **_: Any) -> None:
             sent.append("update")
 
-    asker = _Editor(Connection(), "s", acp.schema, "/")
+    asker = _Editor(Connection(), "s", acp, "/")
     update = {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}
     sending = asyncio.ensure_future(asker.update(update))
     await asyncio.sleep(0)
@@ -262,3 +305,17 @@ async def test_nothing_is_said_of_a_session_before_the_editor_knows_its_id() -> 
     sent.append("answer")
     await sending
     assert sent == ["answer", "update"]
+
+
+async def test_an_editor_that_cannot_ask_its_user_counts_as_one_whose_user_turned_away() -> None:
+    class Connection:
+        async def request_permission(self, **_: Any) -> Any:
+            raise acp.RequestError.method_not_found("session/request_permission")
+
+        async def create_elicitation(self, **_: Any) -> Any:
+            raise acp.RequestError.method_not_found("elicitation/create")
+
+    asker = _Editor(Connection(), "s", acp, "/", takes_forms=True)
+    asker.known.set()
+    assert await asker.request_permission({"toolCallId": "a", "title": "t"}, []) is None
+    assert await asker.fill_in("Why?", {"words": {"type": "string"}}) is None
