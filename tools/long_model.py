@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -58,11 +59,9 @@ class LongModel:
         """Tokens of the largest request, the room for the answer included."""
 
     async def stream(self, body: JsonObject) -> AsyncGenerator[JsonObject]:
-        counted = self._count(body)
-        for problem in problems_of(body):
-            self._say(f"request {self.requests}: {problem}")
-        blocks = self._summary(body) if not body.get("tools") else self._work(body)
-        for event in _events(blocks, counted):
+        # A model works elsewhere: nothing of its work is the loop's, and its words come one by one.
+        for event in await asyncio.to_thread(lambda: list(self._answer(body))):
+            await asyncio.sleep(0)
             yield event
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
@@ -70,6 +69,12 @@ class LongModel:
 
     async def close(self) -> None:
         """There is nothing to close."""
+
+    def _answer(self, body: JsonObject) -> Iterator[JsonObject]:
+        counted = self._count(body)
+        for problem in problems_of(body):
+            self._say(f"request {self.requests}: {problem}")
+        return _events(self._work(body) if body.get("tools") else self._summary(body), counted)
 
     def _count(self, body: JsonObject) -> int:
         """Tokens of the input. Raises ModelFailure for what the window does not hold."""

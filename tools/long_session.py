@@ -33,6 +33,8 @@ from tools.long_model import FACTS, LongModel, planted, problems_of
 from tools.soak import resident
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcode.agent.agent import Agent
     from mcode.events import Event
     from mcode.wiring.workbench import Workbench
@@ -90,8 +92,10 @@ def workbench(directory: Path, model: LongModel, window: int) -> Workbench:
     return local_workbench(directory, model, options=Options(skip_permissions=True), settings=settings)
 
 
-async def one_piece(directory: Path, calls: int, window: int) -> Findings:
-    """So many calls in one life of the program, and every fact is asked for at the end."""
+async def one_piece(
+    directory: Path, calls: int, window: int, size: Callable[[], float] = resident
+) -> Findings:
+    """So many calls in one life of the program, and every fact is asked for at the end; `size` in megabytes."""
     make_project(directory)
     found = Findings()
     model = LongModel(window, found.problems.append)
@@ -111,7 +115,7 @@ async def one_piece(directory: Path, calls: int, window: int) -> Findings:
         await _say(agent, planted(), found)
         while found.calls < calls:
             await _say(agent, "go on", found)
-            found.sizes.append((found.calls, resident()))
+            found.sizes.append((found.calls, size()))
         for name, value in FACTS.items():
             answer = await _say(agent, f"What is the {name}?", found)
             if answer != f"It is {value}.":

@@ -22,9 +22,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mcode.events import ToolFinished
+from mcode.model.script import Reply, Script, Turn
+from mcode.model.scripted import ScriptedClient
+from mcode.wiring.options import Options
+from tools.local_session import local_workbench
+
 if TYPE_CHECKING:
     from collections.abc import Generator
     from types import FrameType
+
+    from mcode.events import Event
+    from mcode.jsontext import JsonObject
 
 LIMIT = 0.05
 """Seconds of the processor that the loop may be at one thing."""
@@ -132,12 +141,70 @@ def _place(frame: FrameType) -> str:
     return " > ".join(lines[-7:])
 
 
+def large_calls() -> list[tuple[str, JsonObject]]:
+    """Calls that have much to read, compare, cut, clean, mask and write down."""
+    big = "".join(f"line {number} of a large file, with words in it\n" for number in range(20_000))
+    program = "const all = []; for (let at = 0; at < 40_000; at++) all.push({at, text: 'words and words'}); return all;"
+    return [
+        ("Write", {"file_path": "big.txt", "content": big}),
+        ("Edit", {"file_path": "big.txt", "old_string": "line 777 of", "new_string": "LINE 777 OF"}),
+        ("Read", {"file_path": "big.txt"}),
+        ("Grep", {"pattern": "line", "path": "big.txt", "output_mode": "content"}),
+        ("Bash", {"command": "seq 300000"}),
+        ("Bash", {"command": "cat big.txt; cat big.txt >&2"}),
+        ("Bash", {"command": f"echo {'a' * 9_000} {'b ' * 400}"}),
+        ("Bash", {"command": " && ".join(["cat big.txt"] * 49)}),
+        ("Write", {"file_path": "big.txt", "content": big.replace("words", "WORDS")}),
+        ("run_code", {"code": program}),
+        (
+            "TodoWrite",
+            {
+                "todos": [
+                    {"content": f"step {at}", "status": "pending", "activeForm": "at it"} for at in range(400)
+                ]
+            },
+        ),
+    ]
+
+
+async def large_session(directory: Path) -> list[str]:
+    """One session of calls with large arguments and results; returns what did not work."""
+    uses = [
+        {"type": "tool_use", "id": f"toolu_{at}", "name": name, "input": arguments}
+        for at, (name, arguments) in enumerate(large_calls())
+    ]
+    replies = [Reply((use,), stop_reason="tool_use") for use in uses]
+    script = Script(
+        tuple(Turn(reply) for reply in (*replies, Reply(({"type": "text", "text": "done " * 20_000},))))
+    )
+    bench = local_workbench(
+        directory, ScriptedClient(script, record=False), options=Options(skip_permissions=True)
+    )
+    agent = await bench.open_agent("startup")
+    failed: list[str] = []
+
+    def note(event: Event) -> None:
+        if isinstance(event, ToolFinished) and event.outcome.is_error:
+            failed.append(f"{event.outcome.call.tool}: {event.outcome.text[:200]}")
+
+    agent.events.subscribe(note)
+    try:
+        await agent.start("startup")
+        ended = await agent.submit("words " * 100_000)
+        failed += [] if ended.reason == "end" else [f"the turn ended with {ended.reason}: {ended.text[:200]}"]
+    finally:
+        await agent.close("other")
+        await bench.close()
+    return failed
+
+
 async def _session(calls: int, window: int) -> tuple[Watched, list[str]]:
     from tools.long_session import one_piece
 
     with tempfile.TemporaryDirectory(prefix="mcode-stops-") as name, loop_watch() as found:
-        session = await one_piece(Path(name).resolve(), calls, window)
-    return found, session.problems
+        problems = await large_session(Path(name).resolve() / "large")
+        session = await one_piece(Path(name).resolve() / "long", calls, window, size=lambda: 0.0)
+    return found, [*problems, *session.problems]
 
 
 def main() -> int:

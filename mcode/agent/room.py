@@ -239,7 +239,7 @@ class RoomMaker:
         budget = round((0.6 * self.meter.window - longest) / self._counted_for_one)
         tries = 0
         while True:
-            asked = compaction.summary_request(old, hint, max(budget, 1_000))
+            asked = await asyncio.to_thread(compaction.summary_request, old, hint, max(budget, 1_000))
             try:
                 return await self.caller.aside(compaction.SYSTEM, asked, longest)
             except EndpointError as error:

@@ -139,7 +139,9 @@ def _advice(path: Path, code: int | None) -> str:
         case errno.ENOENT if not path.parent.exists():
             return f"Make the directory {path.parent} first, or name another one."
         case errno.EACCES | errno.EPERM:
-            return f"Give yourself the right to write in {path.parent}, then try again."
+            return f"Give yourself the right to write in {_nearest(path.parent)}, then try again."
+        case errno.ENOTDIR | errno.EEXIST if not _nearest(path).is_dir():
+            return f"{_nearest(path)} is no directory: move it away, or name another place, then try again."
         case errno.EMFILE | errno.ENFILE:
             return (
                 "Too many files are open: end other programs or raise the limit (ulimit -n), then try again."
@@ -148,12 +150,19 @@ def _advice(path: Path, code: int | None) -> str:
             return f"Check the disk at {_mount_of(path)}, then try again."
 
 
-def _mount_of(path: Path) -> Path:
-    """The directory at which the disk that holds a path is attached; the root where it cannot be told."""
+def _nearest(path: Path) -> Path:
+    """The path, or the nearest of what it lies in that is there."""
     step = path.absolute()
     with contextlib.suppress(OSError):
-        while not step.exists():
+        while not os.path.lexists(step) and step != step.parent:
             step = step.parent
+    return step
+
+
+def _mount_of(path: Path) -> Path:
+    """The directory at which the disk that holds a path is attached; the root where it cannot be told."""
+    step = _nearest(path)
+    with contextlib.suppress(OSError):
         while not step.is_mount():
             step = step.parent
         return step

@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from mcode import jsontext
-from mcode.errors import StorageError
+from mcode.files import storage_error
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.call import Call
+    from mcode.errors import StorageError
     from mcode.jsontext import JsonObject
     from mcode.permissions.verdict import Verdict
 
@@ -85,8 +86,7 @@ class VerdictLog:
         return {"sha256": digest, "characters": len(text)}
 
     def _failure(self, what: str, error: OSError) -> StorageError:
-        reason = error.strerror or str(error)
-        return StorageError(
-            f"The log of permission decisions {self.path} cannot {what}: {reason}. "
-            "A call whose decision is not recorded does not run. Mend the cause, then try again."
+        unchanged = "A call whose decision is not recorded does not run; nothing was changed."
+        return storage_error(
+            f"The log of permission decisions cannot {what}", self.path, error, unchanged=unchanged
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import socket
 import subprocess
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +35,13 @@ sys.addaudithook(note)
 PROGRAMS = ("git", "bash", "sh", "node", "npx", "npm", "python3", "curl", "rg", "env", "make")
 
 
+def _own_address() -> str:
+    """An address of this machine that nobody else uses: another test's client may still try a port that is ours now."""
+    if sys.platform != "linux":
+        return "127.0.0.1"
+    return ".".join(("127", *(str(random.randrange(2, 254)) for _ in range(3))))
+
+
 @dataclass(frozen=True)
 class HostileFolder:
     """One user with a home, and a cloned project that wants to be obeyed."""
@@ -48,7 +57,7 @@ class HostileFolder:
         home, project = directory / "home", directory / "project"
         home.mkdir()
         project.mkdir()
-        listener = socket.create_server(("127.0.0.1", 0))
+        listener = socket.create_server((_own_address(), 0))
         listener.setblocking(False)
         watch = directory / "watch"
         watch.mkdir()
@@ -59,7 +68,8 @@ class HostileFolder:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        host, port = self.listener.getsockname()
+        return f"http://{host}:{port}"
 
     @property
     def environment(self) -> dict[str, str]:
