@@ -46,6 +46,7 @@ class Definitions:
         """Told once of each example that does not fit its tool."""
         self.native_examples = native_examples
         self._sizes: dict[str, tuple[Tool, int]] = {}
+        self._weighed: dict[str, tuple[JsonObject, int]] = {}
 
     def of(self, tool: Tool) -> JsonObject:
         """A tool as it stands in a request."""
@@ -78,6 +79,14 @@ class Definitions:
         known = self._sizes.get(tool.name)
         if known is None or known[0] is not tool:
             known = self._sizes[tool.name] = (tool, self._measured(tool) or count_definition(self.of(tool)))
+        return known[1]
+
+    def weight(self, definition: JsonObject) -> int:
+        """What a definition costs as it stands in a request (estimate)."""
+        name = str(definition["name"])
+        known = self._weighed.get(name)
+        if known is None or known[0] != definition:
+            known = self._weighed[name] = (definition, count_definition(definition))
         return known[1]
 
     def _measured(self, tool: Tool) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mcode.catalog.placement import CALL_TOOL, TOOL_SEARCH
 from mcode.catalog.servers import UNAVAILABLE
@@ -15,15 +14,17 @@ from mcode.tool import Placement
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mcode.catalog.placement import Placed
     from mcode.commands.host import CommandContext
     from mcode.jsontext import JsonObject
-    from mcode.tool import Tool
+    from mcode.tool import Effect, Tool
 
-_ORDER = ("RESIDENT", "LOADED", "PROGRAM", "DEFERRED", "BLOCKED", "MISSING")
+_ORDER = {
+    state: at for at, state in enumerate(("RESIDENT", "LOADED", "PROGRAM", "DEFERRED", "BLOCKED", "MISSING"))
+}
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRow:
+class ToolRow(NamedTuple):
     """One line of /tools."""
 
     state: str
@@ -47,20 +48,18 @@ class ToolRow:
 
     def as_object(self) -> JsonObject:
         """For scripts."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return self._asdict()
 
 
 def tool_rows(context: CommandContext) -> tuple[ToolRow, ...]:
     """One row a tool of the session, in order of state and name, those that are missing at the end."""
     agent = context.agent
-    sent = {str(tool["name"]): tool for tool in agent.builder.preview(agent.model).tools}
-    uses = _Uses(context)
-    rows = [_row(context, tool, sent, uses) for tool in agent.catalog if not _is_door_left_out(context, tool)]
+    making = _Making(context)
+    rows = [making.row(tool) for tool in agent.catalog if not making.is_door_left_out(tool)]
     known = {row.name for row in rows}
-    loads = agent.builder.shelf.seen.loaded
-    gone = {name: load.definition for name, load in loads.items()} | sent
-    rows += [_gone(name, definition, uses) for name, definition in gone.items() if name not in known]
-    return tuple(sorted(rows, key=lambda row: (_ORDER.index(row.state.split()[0]), row.name)))
+    gone = {name: load.definition for name, load in making.loaded.items()} | making.sent
+    rows += [_gone(name, definition, making.uses) for name, definition in gone.items() if name not in known]
+    return tuple(sorted(rows, key=lambda row: (_ORDER[row.state.partition(" ")[0]], row.name)))
 
 
 def start_summary(context: CommandContext) -> str:
@@ -94,48 +93,75 @@ class _Uses:
                 self.last[name] = int(record.body.get("turn", 0))
 
 
-def _row(context: CommandContext, tool: Tool, sent: dict[str, JsonObject], uses: _Uses) -> ToolRow:
-    shelf = context.agent.builder.shelf
-    in_request = tool.name in sent and not sent[tool.name].get("defer_loading")
-    size = count_definition(sent[tool.name]) if tool.name in sent else shelf.definitions.tokens(tool)
-    load = shelf.seen.loaded.get(tool.name)
-    how = ""
-    if load is not None:
-        for_what = {"search": f'"{load.query}"', "call": "called without a search", "user": "by you"}
-        how = f"turn {load.turn}, {for_what.get(load.how, load.how)}"
-    return ToolRow(
-        state=_state(context, tool, in_request=in_request, loaded=load is not None),
-        name=tool.name,
-        source=tool.source,
-        tokens=size,
-        permission=shelf.permission(tool),
-        in_request=in_request,
-        in_context=in_request or load is not None,
-        loaded=how,
-        reason=shelf.placed(tool).reason,
-        calls=uses.calls[tool.name],
-        last_turn=uses.last.get(tool.name, 0),
-    )
+class _Making:
+    """What the rows of all tools are made from, gathered once: there may be thousands of them."""
 
+    def __init__(self, context: CommandContext) -> None:
+        agent = context.agent
+        self._shelf = shelf = agent.builder.shelf
+        self._policy = agent.policy
+        self._may_hide = any(rule.hides for rule in agent.policy.rules)
+        self._no_rules = not agent.policy.rules
+        self._standing: dict[tuple[str, frozenset[Effect]], str] = {}
+        """Without rules: what the effects of a source's tools mean."""
+        self.sent = {str(tool["name"]): tool for tool in agent.builder.preview(agent.model).tools}
+        self.loaded = shelf.seen.loaded
+        self.uses = _Uses(context)
+        self._away = {each.name for each in shelf.servers.statuses() if each.state in UNAVAILABLE}
+        """Servers whose tools nobody can call."""
 
-def _state(context: CommandContext, tool: Tool, *, in_request: bool, loaded: bool) -> str:
-    shelf = context.agent.builder.shelf
-    placed = shelf.placed(tool)
-    if context.agent.policy.hides(tool.name) is not None or placed.hidden:
-        return "BLOCKED"
-    status = shelf.status(tool.source)
-    if status is not None and status.state in UNAVAILABLE:
-        return "MISSING"
-    if loaded:
-        return "LOADED"
-    if in_request:
-        return "RESIDENT only" if tool.placement is Placement.TOP_LEVEL_ONLY else "RESIDENT"
-    return "PROGRAM" if placed.placement is Placement.PROGRAM_ONLY else "DEFERRED"
+    def row(self, tool: Tool) -> ToolRow:
+        """The row of one tool."""
+        name, shelf = tool.name, self._shelf
+        definition, placed = self.sent.get(name), shelf.placed(tool)
+        in_request = definition is not None and not definition.get("defer_loading")
+        load = self.loaded.get(name)
+        how = ""
+        if load is not None:
+            for_what = {"search": f'"{load.query}"', "call": "called without a search", "user": "by you"}
+            how = f"turn {load.turn}, {for_what.get(load.how, load.how)}"
+        return ToolRow(
+            self._state(tool, placed, in_request=in_request, loaded=load is not None),
+            name,
+            tool.source,
+            self._cost(tool, definition),
+            self._permission(tool),
+            in_request,
+            in_request or load is not None,
+            how,
+            placed.reason,
+            self.uses.calls[name],
+            self.uses.last.get(name, 0),
+        )
 
+    def _cost(self, tool: Tool, definition: JsonObject | None) -> int:
+        definitions = self._shelf.definitions
+        return definitions.weight(definition) if definition is not None else definitions.tokens(tool)
 
-def _is_door_left_out(context: CommandContext, tool: Tool) -> bool:
-    """tool_search and call_tool are nobody's business where nothing is deferred."""
-    return tool.name in (TOOL_SEARCH, CALL_TOOL) and context.agent.builder.shelf.placed(tool).hidden
+    def _permission(self, tool: Tool) -> str:
+        """As the shelf says; without rules the tools of a server differ in their effects alone."""
+        if not self._no_rules or tool.source == "core":
+            return self._shelf.permission(tool)
+        kind = (tool.source, tool.effects)
+        standing = self._standing.get(kind)
+        if standing is None:
+            standing = self._standing[kind] = self._shelf.permission(tool)
+        return standing
+
+    def is_door_left_out(self, tool: Tool) -> bool:
+        """tool_search and call_tool are nobody's business where nothing is deferred."""
+        return tool.name in (TOOL_SEARCH, CALL_TOOL) and self._shelf.placed(tool).hidden
+
+    def _state(self, tool: Tool, placed: Placed, *, in_request: bool, loaded: bool) -> str:
+        if placed.hidden or (self._may_hide and self._policy.hides(tool.name) is not None):
+            return "BLOCKED"
+        if tool.source in self._away:
+            return "MISSING"
+        if loaded:
+            return "LOADED"
+        if in_request:
+            return "RESIDENT only" if tool.placement is Placement.TOP_LEVEL_ONLY else "RESIDENT"
+        return "PROGRAM" if placed.placement is Placement.PROGRAM_ONLY else "DEFERRED"
 
 
 def _gone(name: str, definition: JsonObject, uses: _Uses) -> ToolRow:

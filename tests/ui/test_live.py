@@ -104,6 +104,6 @@ def test_the_status_row_gives_the_figures_of_the_last_request_and_shrinks_with_t
     area = LiveArea("some-model", "default")
     area.receive(ModeChanged("plan"))
     area.receive(Ledger(2500, 1500, 20_500, 37_000, 200_000, cost=0.42))
-    assert area.status(100).text == " some-model  plan  ctx 30% [def 2.5k msg 22.0k res 37.0k]  $0.42"
+    assert area.status(100).text == " some-model  plan  ctx 30% [def 2.5k msg 22k res 37k]  $0.42"
     assert area.status(70).text == " some-model  plan  ctx 30%  $0.42"
     assert area.status(50).text == " plan  ctx 30%  $0.42"

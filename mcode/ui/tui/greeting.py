@@ -22,11 +22,18 @@ _TRY = (
 )
 
 _TRY_OFFLINE = (
-    ("Try:", "hello           the guide shows you around, step by step"),
+    ("Try:", "hello           the guide shows you around"),
     ("", "show me an edit, with your approval"),
     *_TRY[2:],
 )
 """Where no model reads what is typed."""
+
+_TRY_DEMO = (
+    ("Try:", "play the demo   one audit in two ways, measured"),
+    ("", "hello           the guide shows you around"),
+    *_TRY[2:],
+)
+"""Where the demo's server is there as well."""
 
 
 def early_lines(start: Path, home: Path) -> list[str]:
@@ -39,13 +46,15 @@ async def late_lines(context: CommandContext) -> list[str]:
     """What takes a moment to find out: the tools' cost, and what can be gone on with."""
     from mcode.commands.tables import plural
     from mcode.commands.tools import resident_summary
+    from mcode.demo.audit import PEOPLE
 
     if context.agent.transcript() or context.around.looked_at:
         return []
     sessions = await asyncio.to_thread(context.around.sessions)
     earlier = sum(info.id != context.agent.session.id for info in sessions)
     offline = context.around.endpoint == "offline guide"
-    rows = [f"{head:<6}{text}" for head, text in (_TRY_OFFLINE if offline else _TRY)]
+    demo = offline and context.agent.catalog.find(PEOPLE) is not None
+    rows = [f"{head:<6}{text}" for head, text in (_TRY_DEMO if demo else _TRY_OFFLINE if offline else _TRY)]
     if is_keyless(context.around):
         rows.append(f"{'':<6}/key            use a key for this run; what is here works without one too")
     if earlier:

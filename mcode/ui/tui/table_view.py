@@ -162,7 +162,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         rows = self._table_rows
         cells = [cell_width(column.text(row)) for row in rows[:_MEASURED]]
         if column.of_row is None and column.write is str:
-            cells += [len(str(row.get(column.member))) for row in rows[_MEASURED:]]
+            cells += map(len, {str(row.get(column.member)) for row in rows[_MEASURED:]})
         return max(cell_width(column.title), min(column.width, max(cells, default=0)))
 
     def action_move(self, by: int) -> None:
