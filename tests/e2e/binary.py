@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.e2e.nursery import nursery
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -79,9 +81,21 @@ class Machine:
         environment: dict[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Ran:
-        """Run mcode to its end; with a server, as its keyless endpoint and with a model's name."""
+        """Run mcode to its end; with a server, as its keyless endpoint and with a model's name.
+
+        A run with a server would load the SDK, so it is forked from a process that has (see `nursery`).
+        """
+        if server is not None:
+            code, out, err = nursery().run(
+                [*arguments, *endpoint(server)],
+                cwd or self.project,
+                {**self.environment, **(environment or {})},
+                stdin.encode(),
+                PATIENCE,
+            )
+            return Ran(code, out, err)
         ended = subprocess.run(
-            self.command(*arguments, *endpoint(server)),
+            self.command(*arguments),
             cwd=cwd or self.project,
             env={**self.environment, **(environment or {})},
             input=stdin.encode(),
