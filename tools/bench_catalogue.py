@@ -169,9 +169,9 @@ async def longest_step() -> dict[str, float]:
     steps: list[float] = []
     run = asyncio.Handle._run  # noqa: SLF001 -- what runs a step has no public name
 
-    def watched(handle: asyncio.Handle) -> None:
+    def watched(self: asyncio.Handle) -> None:
         began = time.thread_time()  # another process may have the processor meanwhile
-        run(handle)
+        run(self)
         steps.append(time.thread_time() - began)
 
     with tempfile.TemporaryDirectory() as directory:

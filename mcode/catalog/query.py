@@ -38,6 +38,12 @@ _CLAUSE_END = re.compile(
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_./:-]+[A-Za-z0-9]+)+|[a-z]+[A-Z][A-Za-z0-9]*")
 _NAME_INSIDE = re.compile(r"(?<=[a-z0-9,;:'\u2019] )[A-Z][\w'-]*")
 
+PARTICLES = frozenset({"up", "off", "out", "down", "away", "back", "over", "into"})
+"""Words that may stand apart from the verb they belong to: call the meeting off, turn this into a table."""
+
+APART = 5
+"""Words that may stand between the two."""
+
 CLAUSE_LIMIT = 6
 """Clauses of a query that are looked at each by itself."""
 
@@ -119,7 +125,7 @@ class _Reader:
         self._names = frozenset(
             word for name in _NAME_INSIDE.findall(text) for word in words.split(name, brands())
         )
-        asked = list(words.split(text, brands()))[:WORD_LIMIT]
+        asked = self._gathered(list(words.split(text, brands()))[:WORD_LIMIT])
         translator = translator_of(asked, self._lexicon)
         found: list[Group] = []
         position = 0
@@ -130,6 +136,22 @@ class _Reader:
         if not found:
             found = [self._word(word, 1.0) for word in asked]
         return tuple({group.text: group for group in reversed(found)}.values())[::-1]
+
+    def _gathered(self, asked: list[str]) -> list[str]:
+        """The words with each particle moved to the verb that it belongs to, where both are known together."""
+        tables = self._tables
+        for place in range(len(asked)):
+            for at in range(place + 2, min(place + 2 + APART, len(asked))):
+                particle, follows = asked[at], asked[at + 1 : at + 2]
+                if particle not in PARTICLES:
+                    continue
+                # Before a word with a meaning of its own it is a preposition: search the files over there.
+                ends = particle == "into" or not follows or follows[0] in tables.stopwords
+                nearer = (words.stem(asked[at - 1]), particle) in tables.meanings
+                if ends and not nearer and (words.stem(asked[place]), particle) in tables.meanings:
+                    asked.insert(place + 1, asked.pop(at))
+                break
+        return asked
 
     def _next(self, left: list[str], translator: Translator) -> tuple[int, list[Group]]:
         """The groups of the next word or phrase, and how many words it took."""

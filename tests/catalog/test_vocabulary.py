@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from mcode.catalog.entry import Weights
 from mcode.catalog.language import meaning_of, translator_of
+from mcode.catalog.query import groups_of
 from mcode.catalog.segment import languages_of, segment
+from mcode.catalog.spelling import Lexicon
 from mcode.catalog.vocabulary.load import (
     CONCEPT_COLUMNS,
     LISTS,
@@ -54,6 +57,30 @@ def test_synonyms_hold_both_ways_and_hints_only_one() -> None:
     assert phrase_of("delete") in meanings[phrase_of("remove")]
     assert phrase_of("merge") in meanings[phrase_of("squash")]
     assert phrase_of("squash") not in meanings[phrase_of("merge")]
+
+
+def test_a_word_that_has_no_meanings_of_its_own_may_be_meant_for_those_that_mean_it() -> None:
+    meanings = vocabulary().meanings
+    assert phrase_of("drug") in meanings[phrase_of("medicine")]
+    assert phrase_of("recipient") not in meanings.get(phrase_of("to"), {}), (
+        "a word that says nothing stays so"
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "read"),
+    [
+        ("call the meeting off", ["call off", "meeting"]),
+        ("look something up on the internet", ["look up", "internet"]),
+        ("turn this drawing into a picture", ["turn into", "drawing", "picture"]),
+        ("put a thumbs up on it", ["put", "thumbs up"]),
+        ("search the files out there", ["search", "files"]),
+    ],
+)
+def test_a_verb_and_its_particle_belong_together_however_far_apart_they_stand(
+    asked: str, read: list[str]
+) -> None:
+    assert [group.text for group in groups_of(asked, Lexicon({}), Weights())] == read
 
 
 def test_no_word_means_itself_or_more_than_a_search_can_bear() -> None:

@@ -83,6 +83,7 @@ def vocabulary() -> Vocabulary:
         if file.stem not in LISTS:
             for line in lines_of(file):
                 _read_meaning(line, meanings)
+    _turn_round(meanings)
     known = {word for phrase, others in meanings.items() for each in (phrase, *others) for word in each}
     return Vocabulary(
         meanings=meanings,
@@ -179,6 +180,18 @@ def _read_meaning(line: str, meanings: dict[Phrase, dict[Phrase, float]]) -> Non
     same = [phrase_of(part) for part in asked.split(",")]
     for phrase in same:
         _add(meanings, phrase, same, EQUAL)
+
+
+def _turn_round(meanings: dict[Phrase, dict[Phrase, float]]) -> None:
+    """A word that the tables only know as a meaning of others may be meant for those: it has nothing better."""
+    found: dict[Phrase, list[Phrase]] = {}
+    nothing = {phrase_of(word) for word in _words_of("stopwords")}
+    for phrase, others in meanings.items():
+        for other in others:
+            if other not in meanings and other not in nothing:
+                found.setdefault(other, []).append(phrase)
+    for phrase, others in found.items():
+        _add(meanings, phrase, others, RELATED)
 
 
 def _add(
