@@ -144,6 +144,8 @@ class ApprovalRequested:
     """The commands of a line that has several and could be read; empty for any other call."""
     sandbox: str = ""
     """What confines the command when it runs; empty for none, and for other tools."""
+    agent: str = ""
+    """Kind of the sub-agent that makes the call; empty where none does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ def _result(kind: AgentFile, child: Child, finished: TurnFinished | None) -> Too
         "output_tokens": totals.output_tokens,
         "cost": totals.cost,
     }
-    figures = f"{totals.requests} requests, {child.events.calls} calls"
+    figures = f"{_counted(totals.requests, 'request')}, {_counted(child.events.calls, 'call')}"
     if finished is None:
         text = f"The user stopped this sub-agent after {figures}; what it had changed stays changed."
         return ToolResult(text, data=data, failure=FailureKind.CANCELLED, summary="stopped")
@@ -176,3 +176,7 @@ def _result(kind: AgentFile, child: Child, finished: TurnFinished | None) -> Too
     return ToolResult(
         text, data=data, failure=FailureKind.TOOL_ERROR, summary=f"ended: {finished.reason}", stop_turn=stop
     )
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

@@ -155,7 +155,9 @@ def _variables(path: str, members: JsonObject, report: Report) -> dict[str, str]
 
 
 def _unusable(source: Source, report: Report, fault: str) -> SettingsFile:
-    report.add("", f"this file {fault}; it is skipped, all other files count. Mend it and start again", "error")
+    report.add(
+        "", f"this file {fault}; it is skipped, all other files count. Mend it and start again", "error"
+    )
     return SettingsFile(source, problems=tuple(report.problems))
 
 

@@ -91,13 +91,15 @@ class Desk:
         *,
         site: CallSite | None = None,
         sandbox: str = "",
+        agent: str = "",
         still_asked: Callable[[], bool] = lambda: True,
         why_cancelled: Callable[[], str] = lambda: "",
     ) -> Answer:
         """Ask about one call and wait as long as it takes; cancelling withdraws the question.
 
-        `site`: where a program made it. `sandbox`: what would confine it. `still_asked` is looked at when another
-        answer has made a rule, `why_cancelled` when the question is withdrawn; empty for an interrupt.
+        `site`: where a program made it. `sandbox`: what would confine it. `agent`: the kind of sub-agent that makes it.
+        `still_asked` is looked at when another answer has made a rule, `why_cancelled` when the question is
+        withdrawn; empty for an interrupt.
         """
         in_program = site is not None
         keyed = keyed_proposals(verdict.proposals, in_program=in_program)
@@ -112,6 +114,7 @@ class Desk:
             digest=digest_of(call),
             parts=_parts_of(verdict),
             sandbox=sandbox,
+            agent=agent,
         )
         entry = _Waiting(request, keyed, _future(), still_asked, why_cancelled)
         return cast("Answer", await self._wait(request.approval_id, entry))

@@ -144,6 +144,7 @@ class Permission:
             str(self.workspace.current),
             site=self.programs.site_of(call),
             sandbox=self.policy.sandbox if admitted.access.command is not None else "",
+            agent=str(self.hooks.maker_of(call).get("agent_type", "")),
             still_asked=lambda: self._permitted_since(admitted, verdict) is None,
             why_cancelled=lambda: self.programs.why_cancelled(call),
         )

@@ -144,6 +144,7 @@ async def test_grants_hold_in_both_and_a_denial_inside_ends_nothing(tmp_path: Pa
         here.agent.events.subscribe(receive)
         finished = await here.say("go")
     assert [event.call.id for event in asked] == ["toolu_1", "toolu_3", "toolu_4"]
+    assert [event.agent for event in asked] == ["", "general-purpose", "general-purpose"]
     assert [choice.key for choice in asked[1].choices] == ["once", "session", "always", "deny"]
     assert here.outcomes[3].status is Status.DENIED
     assert finished.text == "All done."

@@ -105,7 +105,9 @@ def test_p_15_lines_of_several_writers_never_mix(tmp_path: Path) -> None:
 
 def test_p_15_a_log_that_cannot_be_written_says_which_and_why(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StorageError, match=r"cannot be opened: .*file/v\.jsonl \(file exists\).*file is no directory"):
+    with pytest.raises(
+        StorageError, match=r"cannot be opened: .*file/v\.jsonl \(file exists\).*file is no directory"
+    ):
         VerdictLog(tmp_path / "file/v.jsonl", Hides())
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StorageError, match="link"):

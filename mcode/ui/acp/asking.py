@@ -92,7 +92,9 @@ class Questions:
         if self._asker.takes_forms:
             options.append({"optionId": WITH_WORDS, "name": "No, and say why", "kind": "reject_once"})
         call = described(event.call, event.preview)
-        why = {"type": "content", "content": {"type": "text", "text": clean(event.reason, Kind.DECISION)}}
+        asked = f"\nasked by the sub-agent {event.agent}" if event.agent else ""
+        text = clean(event.reason + asked, Kind.DECISION)
+        why = {"type": "content", "content": {"type": "text", "text": text}}
         chosen = await self._asker.request_permission({**call, "content": [*call["content"], why]}, options)
         comment = ""
         if chosen == WITH_WORDS:

@@ -121,7 +121,7 @@ def _facts(request: ApprovalRequested, width: int, start: str) -> Iterator[str]:
     call, preview, site = request.call, request.preview, request.site
     program = f'the program "{site.title}", {_place(request)}' if site else f"a program (call {call.parent})"
     asked_by = {
-        Origin.MODEL: "",  # the usual case
+        Origin.MODEL: f"the sub-agent {request.agent}" if request.agent else "",  # the usual case
         Origin.USER: "you",
         Origin.PROGRAM: program,
         Origin.COMMAND: "",  # nobody is asked about these

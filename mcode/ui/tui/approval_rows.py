@@ -122,6 +122,8 @@ def _asker(request: ApprovalRequested) -> str:
     call, site = request.call, request.site
     if call.origin is Origin.USER:
         return "you"
+    if call.origin is Origin.MODEL and request.agent:
+        return f"the sub-agent {request.agent}"
     if call.origin is Origin.MODEL:
         return f"the model, turn {call.turn}" if call.turn else "the model"
     if site is None:

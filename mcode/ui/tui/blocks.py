@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from mcode.call import Origin, Status
+from mcode.config.json_parts import as_object
 from mcode.text import Kind, clean
 from mcode.ui.output import exit_code, printed_text, without_ending
 from mcode.ui.tui.markdown_stream import MarkdownStream
@@ -144,6 +145,8 @@ class CallNode:
     decision: str = ""
     exit: int | None = None
     """A command's exit code, where it is known."""
+    in_background: bool = False
+    """Its body works on behind the conversation."""
 
     def finish(self, outcome: Outcome) -> None:
         """Take in what came of the call."""
@@ -155,6 +158,7 @@ class CallNode:
         self.decision = outcome.decision
         self.exit = exit_code(outcome)
         self.size = len(outcome.full_text or outcome.text)
+        self.in_background = (as_object(outcome.data) or {}).get("state") == "running"
         text = outcome.text
         if outcome.call.tool == "Bash" and outcome.status is not Status.DENIED:
             own = outcome.call.origin is Origin.USER and outcome.status is not Status.CANCELLED
@@ -162,6 +166,11 @@ class CallNode:
         self.text = text[-KEPT_OUTPUT:]
         self.waits = None
         self.progress = ""
+
+    @property
+    def goes_on(self) -> bool:
+        """True for a sub-agent that works in the background: its calls come after the end of its own."""
+        return self.call.tool == "Agent" and self.in_background
 
     @property
     def own_command(self) -> bool:

@@ -94,16 +94,23 @@ class Document:
         self._add(NoticeBlock(len(self.blocks), text=text, severity=severity))
 
     def end_turn(self) -> None:
-        """Nothing runs any more, whatever the events said."""
+        """Nothing runs any more, whatever the events said, but for what sub-agents do in the background."""
         self._close_answer()
+        behind = {identifier for identifier in self._calls if self._is_behind(identifier)}
         for identifier, block in tuple(self._running.items()):
+            if identifier in behind:
+                continue
             node = self._calls[identifier][0]
             node.status, node.waits, node.summary = Status.CANCELLED, None, "did not end"
             self.touch(block)
-        self._running.clear()
-        self._calls.clear()
-        self._asked.clear()
+        self._running = {each: block for each, block in self._running.items() if each in behind}
+        self._calls = {each: entry for each, entry in self._calls.items() if each in behind}
+        self._asked = {asked: each for asked, each in self._asked.items() if each in behind}
         self._todos = None
+
+    def _is_behind(self, call_id: str) -> bool:
+        """Whether a call belongs to a sub-agent that works in the background."""
+        return any(node.goes_on for node, _ in self._upwards(call_id))
 
     def apply(self, event: Event) -> None:  # noqa: C901 -- one case an event, each one line
         """Fold one event in."""

@@ -223,3 +223,26 @@ def test_blocks_have_the_number_of_their_place() -> None:
     assert isinstance(document.blocks[0], UserBlock)
     assert any(isinstance(block, RemarkBlock) for block in document.blocks)
     assert any(isinstance(block, AnswerBlock) for block in document.blocks)
+
+
+def test_calls_of_a_sub_agent_in_the_background_stand_under_it_after_the_turn_has_ended() -> None:
+    agent, inner = Call("a", "Agent", {}), Call("b", "Bash", {"command": "ls"}, parent="a")
+    going_on = Outcome(agent, Status.OK, "Agent works on.", data={"state": "running"}, summary="goes on")
+    document = folded(
+        [
+            TurnStarted(1, "go"),
+            ToolStarted(agent, Preview("scout: look"), "core"),
+            ToolFinished(going_on),
+            ToolStarted(inner, Preview("ls"), "core"),
+            TurnFinished(1, "end"),
+            ApprovalRequested("ask-1", inner, Preview("ls"), "no rule", ()),
+        ]
+    )
+    (_, block) = document.blocks
+    assert isinstance(block, CallBlock)
+    (child,) = block.node.children
+    assert (child.status, child.asked) == (None, 1)
+    document.apply(ToolFinished(Outcome(inner, Status.OK, "x")))
+    document.apply(ToolStarted(Call("c", "Read", {}, parent="a"), Preview("x"), "core"))
+    document.apply(TurnFinished(2, "end"))
+    assert [each.status for each in block.node.children] == [Status.OK, None]
