@@ -8,8 +8,9 @@ Short by default: what is left out stands beside each figure. `--full` runs the 
 `queries.jsonl`, `livemcpbench_catalogue.jsonl`, `agent_queries.jsonl`. Without it recall and the signatures' share are
 not measured, and other benches use made-up tools.
 
-Times are CPU seconds wherever a busy machine could blur them. The calibration is the CPU time of a fixed piece of
-Python, before and after: where the two differ much, the machine was not steady.
+Times are CPU seconds wherever a busy machine could blur them. What measures time runs alone, what only counts runs
+side by side. The calibration is the CPU time of a fixed piece of Python, before and after: where the two differ much,
+the machine was not steady.
 """
 
 from __future__ import annotations
@@ -23,21 +24,24 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.bench_list import BENCHES, Bench
 from tools.bench_own import OWN
-from tools.measure import Figure, calibrate
+from tools.measure import Figure, NotMeasuredError, calibrate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
 STEADY = 0.25
 """Share by which the calibration may vary before the figures of time prove little."""
 
-PATIENCE, LONG_PATIENCE = 240.0, 3_600.0
+PATIENCE, LONG_PATIENCE = 400.0, 7_200.0
 """Seconds that one bench may take, short and whole."""
 
 
@@ -56,7 +60,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one bench took, in seconds."""
+    """What one bench took, or several that ran side by side, in seconds."""
 
     bench: str
     cpu: float
@@ -95,6 +99,14 @@ def run_bench(bench: Bench, wanted: Wanted) -> list[Row]:
     return [_failed(bench.name, last[:200])]
 
 
+def run_own(name: str, wanted: Wanted) -> list[Row]:
+    """Measure in this process."""
+    try:
+        return rows_of(name, OWN[name](wanted.full, wanted.data))
+    except NotMeasuredError as why:
+        return [_failed(name, str(why))]
+
+
 def rows_of(bench: str, figures: Sequence[Figure], size: str = "") -> list[Row]:
     """Figures as lines of the table; the size stands beside each."""
     return [
@@ -130,14 +142,52 @@ def _failed(bench: str, why: str) -> Row:
     return Row(bench, "the bench itself", 1, 0, "failures", False, why)
 
 
-def chosen(word: str, wanted: Wanted) -> Iterator[tuple[str, Callable[[], list[Row]]]]:
-    """The benches whose name holds the word, each with what runs it."""
-    for bench in BENCHES:
-        if word in bench.name:
-            yield bench.name, lambda bench=bench: run_bench(bench, wanted)
-    for name, measure in OWN.items():
-        if word in name:
-            yield name, lambda name=name, measure=measure: rows_of(name, measure(wanted.full, wanted.data))
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """One bench that is wanted."""
+
+    name: str
+    run: Callable[[], list[Row]]
+    alone: bool
+    """Whether nothing may run beside it."""
+
+
+def chosen(word: str, wanted: Wanted) -> list[Errand]:
+    """The benches whose name holds the word."""
+    programs = [
+        Errand(bench.name, partial(run_bench, bench, wanted), bench.timed)
+        for bench in BENCHES
+        if word in bench.name
+    ]
+    own = [Errand(name, partial(run_own, name, wanted), alone=True) for name in OWN if word in name]
+    return [*programs, *own]
+
+
+def run_all(errands: Sequence[Errand]) -> tuple[list[Row], list[Spent]]:
+    """All rows, in the order of the errands; those that measure no time run side by side, on all cores."""
+    rows: dict[str, list[Row]] = {}
+    spent: list[Spent] = []
+    beside = [each for each in errands if not each.alone]
+    for errand in errands:
+        if errand.alone:
+            with _noted(errand.name, spent):
+                rows[errand.name] = errand.run()
+    if beside:
+        names = ", ".join(each.name for each in beside)
+        with _noted(names, spent), ThreadPoolExecutor(os.cpu_count()) as pool:
+            running = [(errand.name, pool.submit(errand.run)) for errand in beside]
+            for name, each in running:
+                rows[name] = each.result()
+    return [row for errand in errands for row in rows[errand.name]], spent
+
+
+@contextmanager
+def _noted(name: str, spent: list[Spent]) -> Generator[None]:
+    """Tell what runs, and note what it took."""
+    print(f"... {name}", file=sys.stderr, flush=True)
+    began, used = time.monotonic(), _cpu()
+    yield
+    spent.append(Spent(name, round(_cpu() - used, 2), round(time.monotonic() - began, 2)))
 
 
 def _cpu() -> float:
@@ -178,13 +228,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, metavar="DIRECTORY")
     given = parser.parse_args()
     wanted, before = Wanted(given.full, given.data), calibrate()
-    rows: list[Row] = []
-    spent: list[Spent] = []
-    for name, run in chosen(given.only, wanted):
-        print(f"... {name}", file=sys.stderr, flush=True)
-        began, used = time.monotonic(), _cpu()
-        rows += run()
-        spent.append(Spent(name, round(_cpu() - used, 2), round(time.monotonic() - began, 2)))
+    rows, spent = run_all(chosen(given.only, wanted))
     if not rows:
         parser.error(f"no bench is called anything with {given.only!r}")
     notes = (

@@ -29,6 +29,8 @@ class Bench:
     """Files of real tools that it takes, by their names in the folder of `--data`."""
     data_option: str = ""
     """The option that they stand behind; empty where they come last."""
+    timed: bool = True
+    """Whether it measures time, by the clock or of the CPU: then nothing may run beside it."""
 
 
 def of_json(output: str) -> list[Figure]:
@@ -102,6 +104,7 @@ BENCHES: Sequence[Bench] = (
         (),
         "10,000 lines, not 200,000",
         told(("lines that bash reads otherwise", r"(\d+) differences", 0, "lines")),
+        timed=False,
     ),
     Bench(
         "streams",
@@ -110,6 +113,7 @@ BENCHES: Sequence[Bench] = (
         (),
         "1,000 streams, not 50,000",
         told(("crashes, or calls of incomplete messages", r"(\d+) crashes", 0, "streams")),
+        timed=False,
     ),
     Bench(
         "kills",
@@ -118,6 +122,7 @@ BENCHES: Sequence[Bench] = (
         (),
         "10 kills, not 1,000",
         told(("acknowledged things lost, files half written", r"(\d+) problems", 0, "of them")),
+        timed=False,
     ),
     Bench(
         "soak",
@@ -129,6 +134,7 @@ BENCHES: Sequence[Bench] = (
             ("memory after the first tenth of the calls", r"([+-][\d.]+) MB after", 30, "MB"),
             ("children left", r"(\d+) children", 0, "processes"),
         ),
+        timed=False,
     ),
     Bench(
         "long session",
@@ -141,6 +147,7 @@ BENCHES: Sequence[Bench] = (
             ("wrong requests and lost facts", r"MB after the first tenth, (\d+) problems", 0, "of them"),
             ("the same where it is killed", r"killed: .*?(\d+) problems", 0, "of them"),
         ),
+        timed=False,
     ),
     Bench(
         "floods",
@@ -160,6 +167,7 @@ BENCHES: Sequence[Bench] = (
         (),
         "2 openings, not 32",
         told(("processes, connections and traces of a hostile folder", r"(\d+) processes", 0, "of them")),
+        timed=False,
     ),
     Bench(
         "secrets",
@@ -168,6 +176,7 @@ BENCHES: Sequence[Bench] = (
         (),
         "1 session, not 5",
         told(("planted secrets found in what was written", r"(\d+) found", 0, "secrets")),
+        timed=False,
     ),
     Bench(
         "ledger",
@@ -179,6 +188,7 @@ BENCHES: Sequence[Bench] = (
             ("requests whose parts miss the provider's count", r"(\d+) whose parts", 0, "requests"),
             ("estimate after two responses, furthest off", r"at most ([\d.]+)% off", 5, "%"),
         ),
+        timed=False,
     ),
     Bench("screen", "tools.bench_ui", ("--runs", "2"), (), "2 starts, not 9", of_json),
 )

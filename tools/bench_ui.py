@@ -13,6 +13,7 @@ import asyncio
 import json
 import os
 import platform
+import signal
 import statistics
 import sys
 import tempfile
@@ -173,7 +174,8 @@ def _told(machine: Machine, program: str, *arguments: str, screen: str = "1") ->
             child.read_nonblocking(65536, 0.05)
         if told.exists() and told.stat().st_size:
             break
-    child.close(force=True)
+    child.kill(signal.SIGKILL)
+    child.wait()
     spent, modules = json.loads(told.read_text())
     return spent, modules
 

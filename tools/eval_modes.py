@@ -35,6 +35,7 @@ from mcode.model.anthropic import AnthropicClient
 from mcode.model.profiles import ANTHROPIC, choose_profile
 from mcode.model.scripted import ScriptedClient
 from tools.local_session import local_workbench
+from tools.measure import NotMeasuredError
 from tools.tasks.task import MODES, Outcome
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PATIENCE = 600.0
 """Seconds that one run may take."""
+
+SERVERS = 120.0
+"""Seconds that a task's servers may take to be there."""
 
 WINDOW = 1_000_000
 """Tokens, where the policy is scripted: the direct way of some tasks fills a usual window."""
@@ -115,7 +119,10 @@ async def _run_in(directory: Path, name: str, task: Task, mode: str, model: tupl
     agent.events.subscribe(receive)
     try:
         await agent.start("startup")
-        await bench.pool.settle(30)
+        await bench.pool.settle(SERVERS)
+        away = [f"{each.name} ({each.state})" for each in bench.pool.statuses() if each.state != "connected"]
+        if away:
+            raise NotMeasuredError(f"{name} was not measured: servers are not there: {', '.join(away)}")
         began = time.monotonic()
         try:
             finished = await asyncio.wait_for(agent.submit(task.question), PATIENCE)

@@ -20,6 +20,10 @@ TICK = os.sysconf("SC_CLK_TCK")
 """Clock ticks in a second, for /proc."""
 
 
+class NotMeasuredError(Exception):
+    """Something that a figure needs was not there; a figure without it would say something else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One measured figure against what was promised."""

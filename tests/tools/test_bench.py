@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from importlib.util import find_spec
+from threading import Barrier
 
-from tools.bench import Row, Spent, Wanted, chosen, rows_of, run_bench, table
+from tools.bench import Errand, Row, Spent, Wanted, chosen, rows_of, run_all, run_bench, table
 from tools.bench_list import BENCHES, Bench, of_guard, of_json, told
 from tools.measure import Figure
 
@@ -55,10 +57,30 @@ def test_every_bench_that_is_listed_exists_and_a_short_one_says_what_it_leaves_o
     for bench in BENCHES:
         assert find_spec(bench.module), bench.module
         assert bool(bench.size) == (bench.short != bench.full)
-    assert [name for name, _ in chosen("first", Wanted())] == ["first request"]
+    assert [each.name for each in chosen("first", Wanted())] == ["first request"]
+
+
+def test_what_measures_no_time_runs_side_by_side_and_the_rest_alone_in_the_order_of_the_list() -> None:
+    at_work: list[str] = []
+    together = Barrier(2, timeout=10)
+
+    def alone(name: str) -> list[Row]:
+        assert not at_work
+        return rows_of(name, [Figure(name, 1, 1)])
+
+    def beside(name: str) -> list[Row]:
+        at_work.append(name)
+        together.wait()  # passes only where both are at work
+        return rows_of(name, [Figure(name, 1, 1)])
+
+    kinds = {"a": beside, "b": alone, "c": beside, "d": alone}
+    errands = [Errand(name, partial(run, name), run is alone) for name, run in kinds.items()]
+    rows, spent = run_all(errands)
+    assert [row.bench for row in rows] == ["a", "b", "c", "d"]
+    assert [each.bench for each in spent] == ["b", "d", "a, c"]
 
 
 def test_the_first_request_is_measured_and_within_its_budget() -> None:
-    ((_, run),) = chosen("first request", Wanted())
-    rows = run()
+    (errand,) = chosen("first request", Wanted())
+    rows = errand.run()
     assert [row.holds for row in rows] == [True] * 2, rows
