@@ -95,13 +95,14 @@ class Audit:
 
     def end(self, record: ProgramRecord, shown: int) -> None:
         """The program is over; `shown`: characters of it that went to the model."""
+        states = record.states()
         self._put(
             "end",
             lambda: {
                 "status": str(record.ending),
                 "cpu_ms": round(record.cpu * 1000),
                 "wall_ms": round(record.wall * 1000),
-                "calls": {str(state): record.count(state) for state in CallState if record.count(state)},
+                "calls": {str(state): states[state] for state in CallState if states[state]},
                 "not_awaited": record.not_awaited,
                 "most_in_flight": record.most_in_flight,
                 "bytes_in": record.bytes_in,

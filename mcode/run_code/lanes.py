@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,16 +13,36 @@ ASKED_TOGETHER = 64
 """Calls with effects that may wait for their decision at the same time."""
 
 
+@dataclass(slots=True)
+class Mark:
+    """Is set once. What an event does, made for where seldom anybody waits: a call has several."""
+
+    is_set: bool = False
+    _event: asyncio.Event | None = None
+
+    def set(self) -> None:
+        self.is_set = True
+        if self._event is not None:
+            self._event.set()
+
+    async def wait(self) -> None:
+        if not self.is_set:
+            if self._event is None:
+                self._event = asyncio.Event()
+            await self._event.wait()
+
+
 @dataclass(slots=True, eq=False)
 class Ticket:
     """One call's place in the order."""
 
-    turn: asyncio.Event | None
+    turn: Mark | None
     """Set when every earlier call with effects has ended; None for a call that only reads."""
-    known: asyncio.Event
+    known: Mark = field(default_factory=Mark)
     """Set when it is known what the call would change, or when it has left."""
-    settled: asyncio.Event
+    settled: Mark = field(default_factory=Mark)
     """Set when the user is asked about the call, or need not be as things stand, or when it has left."""
+    has_left: bool = False
     writes: frozenset[Path] = frozenset()
     """The files that it would change."""
     anything: bool = False
@@ -51,7 +71,7 @@ class Lanes:
 
     def join(self, *, read_only: bool) -> Ticket:
         """Take a place behind all calls that were made before."""
-        ticket = Ticket(None if read_only else asyncio.Event(), asyncio.Event(), asyncio.Event())
+        ticket = Ticket(None if read_only else Mark())
         self._line_of(ticket).append(ticket)
         if not read_only:
             self._call_next()
@@ -70,7 +90,7 @@ class Lanes:
         """Note what the call would change; wait until no earlier call will still change the same files."""
         ticket.writes, ticket.anything = writes, anything
         ticket.known.set()
-        if ticket.turn is None or ticket.turn.is_set() or not writes:
+        if ticket.turn is None or ticket.turn.is_set or not writes:
             return
         for earlier in self._order[: self._order.index(ticket)]:
             await earlier.known.wait()
@@ -89,18 +109,20 @@ class Lanes:
     async def body(self, ticket: Ticket) -> bool:
         """Wait until the call's body may run; True where it had to wait."""
         ticket.settled.set()
-        if ticket.turn is None or ticket.turn.is_set():
+        if ticket.turn is None or ticket.turn.is_set:
             return False
-        return await ticket.turn.wait()
+        await ticket.turn.wait()
+        return True
 
     def leave(self, ticket: Ticket) -> None:
         """The call has ended, or will never run."""
+        if ticket.has_left:
+            return
+        ticket.has_left = True
         ticket.known.set()
         ticket.settled.set()
-        line = self._line_of(ticket)
-        if ticket in line:
-            line.remove(ticket)
-            self._call_next()
+        self._line_of(ticket).remove(ticket)
+        self._call_next()
 
     def _line_of(self, ticket: Ticket) -> list[Ticket]:
         return self._reads if ticket.turn is None else self._order

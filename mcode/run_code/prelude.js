@@ -139,7 +139,8 @@ function argumentText(given) {
   return text;
 }
 
-function invoke(real, shown, given) {
+// `named`: the name as JSON text.
+function invoke(named, shown, given) {
   if (issued >= limits.calls) return refuseCall();
   const number = ++issued;
   let text = "";
@@ -154,7 +155,7 @@ function invoke(real, shown, given) {
     fault = typeof message === "string" && message ? slice(message, 0, 500) : "the arguments cannot be read";
   }
   if (fault) text = "";
-  emit(`["call",${number},${quote(real)},${quote(text)},${currentLine()},${quote(fault)}]`);
+  emit(`["call",${number},${named},${quote(text)},${currentLine()},${fault ? quote(fault) : '""'}]`);
   shownNames[number] = shown;
   openCalls++;
   return new PromiseClass((resolve) => {
@@ -219,7 +220,8 @@ function callerFor(name) {
   if (!real) throw new ReferenceError(unknown(name));
   if (!callers[real]) {
     const shown = spelled(real);
-    callers[real] = (...given) => invoke(real, shown, given);
+    const named = quote(real);
+    callers[real] = (...given) => invoke(named, shown, given);
   }
   return callers[real];
 }

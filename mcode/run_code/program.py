@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mcode import jsontext
 from mcode.run_code.audit import Audit
@@ -69,6 +69,7 @@ class Program:
         self._worker: Worker | None = None
         self._stopped: Fault | None = None
         self._returned = False
+        self._loop = asyncio.get_running_loop()
         self._watch: asyncio.TimerHandle | None = None
         self._deadline: float | None = None
         self._idle = True
@@ -162,19 +163,23 @@ class Program:
 
     def _take_frame(self, frame: JsonObject) -> bool:
         """Note what a frame says; True where it was the last one. Raises WorkerFaultError for one that is none."""
+        out = frame.pop("out", None)
+        if out is not None:
+            if not isinstance(out, list):
+                raise WorkerFaultError("a frame whose events are none")
+            for event in cast("list[JsonValue]", out):
+                self._take(event)
+            if not frame:
+                return False
         match frame:
-            case {"out": [*events], **further}:
-                for event in events:
-                    self._take(event)
-                return self._take_frame(further) if further else False
-            case {"idle": [float() | int() as cpu, float() | int() as rest], **further} if (
-                _fits(cpu, rest) and not further
+            case {"idle": [float() | int() as cpu, float() | int() as rest]} if (
+                _fits(cpu, rest) and len(frame) == 1
             ):
                 self.record.cpu = float(cpu)
                 self._expect_nothing(float(rest))
                 return False
-            case {"end": [str(kind), str(detail), float() | int() as cpu, int(peak)], **further} if (
-                _fits(cpu, 0) and not further
+            case {"end": [str(kind), str(detail), float() | int() as cpu, int(peak)]} if (
+                _fits(cpu, 0) and len(frame) == 1
             ):
                 self._note_end(kind, detail, float(cpu), peak)
                 return True
@@ -280,13 +285,13 @@ class Program:
 
     def _watch_until(self, later: float) -> None:
         """Move the deadline; the one timer looks at it when it fires, since there is a new one with every call."""
-        loop = asyncio.get_running_loop()
+        loop = self._loop
         self._deadline = loop.time() + later + self._session.limits.watch
         if self._watch is None:
             self._watch = loop.call_at(self._deadline, self._look)
 
     def _look(self) -> None:
-        loop = asyncio.get_running_loop()
+        loop = self._loop
         self._watch = None
         if self._deadline is not None and loop.time() >= self._deadline:
             allowed = self._session.limits.watch

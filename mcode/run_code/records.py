@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -155,9 +156,9 @@ class ProgramRecord:
         """The call of this id."""
         return next((call for call in self.calls if call.id == identifier), None)
 
-    def count(self, *states: CallState) -> int:
-        """How many calls are in one of the states."""
-        return sum(call.state in states for call in self.calls)
+    def states(self) -> Counter[CallState]:
+        """How many calls are in each state."""
+        return Counter([call.state for call in self.calls])
 
     def with_effects(self) -> Iterable[CallRecord]:
         """The calls that may have changed something, in the order in which they were made."""

@@ -80,11 +80,11 @@ def summary(record: ProgramRecord, shown: int) -> str:
 
 def _status(record: ProgramRecord) -> str:
     word = "ok" if record.ending is Ending.OK else f"failed ({record.ending})"
-    counts = [_counted(len(record.calls), "call")]
+    counts, states = [_counted(len(record.calls), "call")], record.states()
     counts += [
-        f"{count} {state}"
+        f"{states[state]} {state}"
         for state in (CallState.FAILED, CallState.DENIED, CallState.CANCELLED, CallState.NOT_STARTED)
-        if (count := record.count(state))
+        if states[state]
     ]
     return f"{word}: {', '.join(counts)}"
 

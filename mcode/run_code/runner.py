@@ -116,13 +116,14 @@ class Runner:
         record = running.record.call(call.id)
         if record is None:
             return None
-        waiting = running.record.count(CallState.WAITING, CallState.RUNNING) - 1
+        states = running.record.states()
+        waiting = states[CallState.WAITING] + states[CallState.RUNNING] - 1
         source = running.text.line(record.line).strip()
         title = running.text.title
         return CallSite(call.parent or "", title, record.number, record.line, source, waiting)
 
     async def _result(self, program: Program, wanted: int | None, services: ToolServices) -> ToolResult:
-        record = program.record
+        record, states = program.record, program.record.states()
         told = await report(
             record,
             program.text,
@@ -137,8 +138,8 @@ class Runner:
         data: JsonObject = {
             "status": str(ending),
             "calls": len(record.calls),
-            "failed": record.count(CallState.FAILED),
-            "denied": record.count(CallState.DENIED),
+            "failed": states[CallState.FAILED],
+            "denied": states[CallState.DENIED],
             "bytes_in": record.bytes_in,
             "chars_out": told.shown,
             "cpu_ms": round(record.cpu * 1000),

@@ -36,7 +36,7 @@ _READ = 1 << 16
 
 _FOR_THE_REST = 0.2
 _LOOK_AGAIN = 0.002
-"""Seconds for which the CPU time that is left counts as known: asking the system takes longer than a short entry."""
+"""Seconds for which the CPU time that was used counts as known: asking the system takes longer than a short entry."""
 
 _JOBS = 64
 _OVER = -3
@@ -101,7 +101,7 @@ class Engine:
         self._memory = memory
         self._budget = budget
         self._began = time.process_time()
-        self._looked = 0.0
+        self._looked = self._used = 0.0
         parts = [_read(os.path.join(os.path.dirname(__file__), name)) for name in PRELUDE]  # noqa: PTH118, PTH120 -- see TYPE_CHECKING
         source = "\n" * OWN_LINES + '(function () { "use strict";\n' + "\n".join(parts) + "\n})()"
         try:
@@ -124,6 +124,11 @@ class Engine:
     def used(self) -> float:
         """CPU seconds since the program began."""
         return time.process_time() - self._began
+
+    @property
+    def lately_used(self) -> float:
+        """The same as of a moment ago: asking the system takes longer than a short entry."""
+        return self._used
 
     def begin(self, grace: float) -> None:
         """Start the clock; the kernel ends the process where the engine's own limit does not bite."""
@@ -159,7 +164,8 @@ class Engine:
     def _guarded(self, function: Callable[..., Any], *given: str) -> Any:
         now = time.perf_counter()
         if now - self._looked > _LOOK_AGAIN:  # what was left then is what is left now, nearly
-            rest = self._budget - self.used
+            self._used = self.used
+            rest = self._budget - self._used
             if rest <= 0:
                 raise Ended("cpu_limit", "")
             self._context.set_time_limit(rest)
@@ -221,7 +227,7 @@ class Run:
 
     def _wait(self, events: list[str], rest: float) -> None:
         """Hand over what has happened, and wait for a reply or for the next timer, in `rest` ms (-1: none)."""
-        idle = _frame("idle", self._engine.used, rest)
+        idle = _frame("idle", self._engine.lately_used, rest)
         last = f"{events.pop()[:-1]},{idle[1:]}" if events else idle
         self._channel.send(*events, last)
         frame = self._channel.receive(None if rest < 0 else rest / 1000)

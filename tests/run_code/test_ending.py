@@ -81,7 +81,8 @@ async def test_30_a_program_whose_worker_is_killed_from_outside_says_so(place: W
     task = place.start("await tools.Write({});\nawait sleep(60_000)")
     await until(lambda: len(place.calls) == 1)
     await asyncio.sleep(0.1)
-    for pid in living() - before:
+    killed = living() - before  # the program's, and the spare where it is there already
+    for pid in killed:
         os.kill(pid, signal.SIGKILL)
     began = time.monotonic()
     ran = await task
@@ -89,6 +90,7 @@ async def test_30_a_program_whose_worker_is_killed_from_outside_says_so(place: W
     assert ran.status == "worker_died"
     assert "The engine's process died (SIGKILL)" in ran.text
     assert "- Write {} (call 1, line 1): done" in ran.text
+    assert wait_until(lambda: not any(map(is_alive, killed)))
     assert (await place.run("1 + 1")).value == "2"
 
 

@@ -22,10 +22,10 @@ async def test_a_call_that_leaves_early_does_not_let_a_later_one_overtake() -> N
     lanes.leave(second)
     assert first.turn is not None
     assert third.turn is not None
-    assert first.turn.is_set()
-    assert not third.turn.is_set()
+    assert first.turn.is_set
+    assert not third.turn.is_set
     lanes.leave(first)
-    assert third.turn.is_set()
+    assert third.turn.is_set
     await asyncio.wait_for(lanes.body(third), 1)
 
 
