@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 from mcode.agent.history import History
@@ -85,7 +85,8 @@ class Folded:
             case "compaction":
                 self.mode_told = ""
                 if self.prefix is not None and self.prefix.way == "reference":
-                    self.loads = {}  # the results that referred to them are gone: they are searched for again
+                    # The results that referred to them are gone: their definitions stand in the next prefix.
+                    self.loads = {name: replace(load, call="") for name, load in self.loads.items()}
             case "call_started" | "call_finished":
                 self._fold_call(type, body)
             case "tool_loaded":
@@ -125,6 +126,9 @@ class Folded:
         self.model = str(body["model"])
         if body.get("reason") == "model":  # another model may see what this one could not
             self.repairs = [each for each in self.repairs if each != "images"]
+        if self.prefix is not None and self.prefix.way == "reference" and body.get("way") == "call":
+            # What stood in the old prefix stands nowhere in this one.
+            self.loads = {name: load for name, load in self.loads.items() if load.call}
         self.prefix = Prefix(
             model=body["model"],
             system=body["system"],

@@ -23,8 +23,8 @@ class Rendering:
     """Renders messages; what was rendered once is the same object ever after."""
 
     def __init__(self) -> None:
-        self._done: dict[int, tuple[JsonObject, LoadingWay, JsonObject]] = {}
-        """By identity of a message, which is kept alive here."""
+        self._done: dict[int, tuple[JsonObject, tuple[LoadingWay, list[list[str] | None]], JsonObject]] = {}
+        """By identity of a message, which is kept alive here: how it was rendered, and what of it is loaded."""
 
     def messages(
         self, messages: tuple[JsonObject, ...], loads: Mapping[str, LoadedTool], way: LoadingWay
@@ -39,15 +39,16 @@ class Rendering:
         return tuple(self._message(message, by_call, way) for message in messages)
 
     def _message(self, message: JsonObject, by_call: Mapping[str, list[str]], way: LoadingWay) -> JsonObject:
-        known = self._done.get(id(message))
-        if known is not None and known[0] is message and known[1] == way:
-            return known[2]
         content = message.get("content")
+        shown = [by_call.get(str(block.get("tool_use_id"))) for block in content] if is_list(content) else []
+        known = self._done.get(id(message))
+        if known is not None and known[0] is message and known[1] == (way, shown):
+            return known[2]
         rendered = message
-        if is_list(content) and any(block.get("tool_use_id") in by_call for block in content):
-            blocks = [_block(block, by_call.get(str(block.get("tool_use_id"))), way) for block in content]
+        if any(shown):
+            blocks = [_block(block, names, way) for block, names in zip(content, shown, strict=True)]
             rendered = {**message, "content": blocks}
-        self._done[id(message)] = (message, way, rendered)
+        self._done[id(message)] = (message, (way, shown), rendered)
         return rendered
 
 
@@ -60,8 +61,12 @@ def declared(
     if way == "reference":
         # Only what a message refers to: a deferred definition that nobody refers to does nothing.
         referred = set(references(messages))
-        return [
-            {**load.definition, "defer_loading": True} for name, load in loads.items() if name in referred
+        # What was loaded before a compaction is referred to by nothing that is left, and stands there whole.
+        standing = [load.definition for load in loads.values() if not load.call]
+        return standing + [
+            {**load.definition, "defer_loading": True}
+            for name, load in loads.items()
+            if load.call and name in referred
         ]
     return []
 

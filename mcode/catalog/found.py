@@ -269,16 +269,29 @@ def how_to_call(name: str, arguments: JsonObject, shelf: Shelf) -> str:
 
 def loaded_by_user(definitions: Sequence[JsonObject], shelf: Shelf) -> str:
     """What the model reads of tools that the user has loaded by hand."""
-    names = [str(each["name"]) for each in definitions]
-    lines = ["<loaded>", f"The user wants you to have: {', '.join(names)}."]
+    names = ", ".join(str(each["name"]) for each in definitions)
     if shelf.way == "reference":
-        lines.append(f"Load them: {TOOL_SEARCH} with `select:{','.join(names)}`.")
-    else:
-        if shelf.way == "call":
-            lines += [OPENING, *(_as_line(each) for each in definitions), CLOSING]
-        schema = definitions[0]["input_schema"]
-        lines.append(f"A call: {how_to_call(names[0], sample_arguments(schema), shelf)}")
-    return clean("\n".join((*lines, "</loaded>")), Kind.MODEL)
+        how = f"Load them: {TOOL_SEARCH} with `select:{names.replace(' ', '')}`."
+        return _loaded_block(f"The user wants you to have: {names}.", [how])
+    return _loaded_block(f"The user wants you to have: {names}.", _as_loaded(definitions, shelf))
+
+
+def still_loaded(definitions: Sequence[JsonObject], shelf: Shelf) -> str:
+    """What the model reads of loaded tools beside a summary, which has taken their definitions away."""
+    names = ", ".join(str(each["name"]) for each in definitions)
+    return _loaded_block(f"You have loaded: {names}.", _as_loaded(definitions, shelf))
+
+
+def _as_loaded(definitions: Sequence[JsonObject], shelf: Shelf) -> list[str]:
+    """The definitions where no other way brings them, and a call of the first."""
+    first = definitions[0]
+    block = [OPENING, *(_as_line(each) for each in definitions), CLOSING] if shelf.way == "call" else []
+    call = how_to_call(str(first["name"]), sample_arguments(first["input_schema"]), shelf)
+    return [*block, f"A call: {call}"]
+
+
+def _loaded_block(said: str, lines: Sequence[str]) -> str:
+    return clean("\n".join(("<loaded>", said, *lines, "</loaded>")), Kind.MODEL)
 
 
 def program_call(name: str, arguments: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.agent.room import RoomMaker, todo_text
-from mcode.catalog.found import loaded_by_user
+from mcode.catalog.found import still_loaded
 from mcode.config.memory import load_memory
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def make_room(
     def beside_summary() -> Sequence[str]:
         """What a summary cannot be trusted to keep: the list of steps, and the tools that are loaded."""
         loads = [load.definition for load in conversation.loads.values()]
-        return (todo_text(conversation.todos), loaded_by_user(loads, shelf) if loads else "")
+        return (todo_text(conversation.todos), still_loaded(loads, shelf) if loads else "")
 
     return RoomMaker(
         conversation=conversation,

@@ -15,6 +15,7 @@ from mcode.model.profiles import choose_profile
 from mcode.model.script import parse_script
 from mcode.model.usage import count_request
 from tests.catalog.stand_ins import Servers, ServerTool, jira, join, names
+from tests.commands.typing import typed
 from tests.prefixes import check_prefixes
 from tests.stage import Stage, stage, turns, use
 from tools.local_session import local_workbench
@@ -176,6 +177,33 @@ STORY_OF_CHANGES = turns(
     "Two.",
     "Three.",
 )
+
+
+@pytest.mark.parametrize("way", ["reference", "call", "append"])
+async def test_what_was_loaded_survives_a_compaction_and_the_resume_after_it(
+    tmp_path: Path, way: str
+) -> None:
+    meant = {"name": CREATE, "arguments": {"project": "A", "title": "b"}}
+    again = use("call_tool", "c1", **meant) if way == "call" else use(CREATE, "c1", project="A", title="b")
+    script = turns(search("s1", "create an issue"), "One.", "A summary.", again, "Two.")
+    async with stage(tmp_path, script, settings=loading(way), new_prefixes=2) as here:
+        tools = jira()
+        join(here, tools)
+        await here.say("one")
+        await typed(here, "/compact")
+        here.answer("once")
+        assert (await here.say("two")).text == "Two."
+        body, session = here.client.requests[-1], here.agent.session.id
+        assert tools[0].calls, "it is called without another search"
+        assert "input_schema" in str(body["messages"][0]) if way == "call" else CREATE in names(body)
+        assert not [tool for tool in body["tools"] if tool.get("defer_loading")]
+        assert not unreachable(body, [tool.name for tool in here.agent.builder.deferred()], way)
+    script = turns(search("s2", "list boards"), "Three.")
+    async with stage(tmp_path, script, settings=loading(way), source="resume", reference=session) as here:
+        join(here, jira())
+        await here.say("three")
+        check_prefixes([body, *here.client.requests])
+        assert next(iter(here.agent.builder.shelf.seen.loaded)) == CREATE
 
 
 async def test_a_changed_definition_stays_as_it_was_shown(tmp_path: Path) -> None:
