@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcode.masking import Masker
-from mcode.masking.masker import SLICE, slices
+from mcode.masking.masker import KEPT, SLICE, slices
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -332,3 +332,16 @@ def test_k_01_a_long_text_is_taken_apart_between_its_lines_and_never_inside_a_ke
     assert masker.mask(endless) == endless
     whole = (line + key) * 400
     assert "".join(slices(whole)) == whole
+
+
+def test_l_03_l_04_a_long_text_is_masked_once_and_anew_where_more_is_known() -> None:
+    value = "plain-words-" + "of-nobody"
+    masker = Masker()
+    long = f"begin {value} end\n" * 4_000
+    assert masker.mask(long) is masker.mask(long)
+    assert value in masker.mask(long)
+    masker.learn([value])
+    assert value not in masker.mask(long)
+    for number in range(20):
+        assert masker.mask(f"{number} {long}").startswith(f"{number} begin ")
+    assert len(masker._kept) <= KEPT  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- what is kept is to be bounded

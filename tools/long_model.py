@@ -74,7 +74,7 @@ class LongModel:
         counted = self._count(body)
         for problem in problems_of(body):
             self._say(f"request {self.requests}: {problem}")
-        return _events(self._work(body) if body.get("tools") else self._summary(body), counted)
+        return message_events(self._work(body) if body.get("tools") else self._summary(body), counted)
 
     def _count(self, body: JsonObject) -> int:
         """Tokens of the input. Raises ModelFailure for what the window does not hold."""
@@ -179,7 +179,8 @@ def _plain(value: Any) -> str:
     return re.sub(r', "cache_control": \{[^{}]*\}', "", text)
 
 
-def _events(blocks: list[JsonObject], counted: int) -> Iterator[JsonObject]:
+def message_events(blocks: list[JsonObject], counted: int) -> Iterator[JsonObject]:
+    """The stream of one message, each block in one piece; `counted` tokens of input."""
     usage = {"input_tokens": counted, "output_tokens": 1}
     message: JsonObject = {
         "id": f"msg_{os.urandom(6).hex()}",

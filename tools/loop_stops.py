@@ -23,17 +23,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcode.events import ToolFinished
-from mcode.model.script import Reply, Script, Turn
-from mcode.model.scripted import ScriptedClient
 from mcode.wiring.options import Options
 from tools.local_session import local_workbench
+from tools.long_model import message_events
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import AsyncGenerator, Generator
     from types import FrameType
 
     from mcode.events import Event
     from mcode.jsontext import JsonObject
+    from mcode.model.client import ModelInfo
 
 LIMIT = 0.05
 """Seconds of the processor that the loop may be at one thing."""
@@ -160,25 +160,46 @@ def large_calls() -> list[tuple[str, JsonObject]]:
             "TodoWrite",
             {
                 "todos": [
-                    {"content": f"step {at}", "status": "pending", "activeForm": "at it"} for at in range(400)
+                    {"content": f"step {at}", "status": "pending", "activeForm": "at it"} for at in range(100)
                 ]
             },
         ),
     ]
 
 
-async def large_session(directory: Path) -> list[str]:
-    """One session of calls with large arguments and results; returns what did not work."""
+class Elsewhere:
+    """A model with prepared answers: nothing of its work is the loop's. Implements `client.ModelClient`."""
+
+    name = "elsewhere"
+
+    def __init__(self, answers: list[list[JsonObject]]) -> None:
+        self._answers = answers
+
+    async def stream(self, body: JsonObject) -> AsyncGenerator[JsonObject]:
+        del body
+        for event in message_events(self._answers.pop(0), 1_000):
+            await asyncio.sleep(0)
+            yield event
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        return ()
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+async def large_session(directory: Path, message: str, calls: list[tuple[str, JsonObject]]) -> list[str]:
+    """One session of a message and calls with large arguments and results; returns what did not work."""
     uses = [
         {"type": "tool_use", "id": f"toolu_{at}", "name": name, "input": arguments}
-        for at, (name, arguments) in enumerate(large_calls())
+        for at, (name, arguments) in enumerate(calls)
     ]
-    replies = [Reply((use,), stop_reason="tool_use") for use in uses]
-    script = Script(
-        tuple(Turn(reply) for reply in (*replies, Reply(({"type": "text", "text": "done " * 20_000},))))
-    )
+    answers = [*([use] for use in uses), [{"type": "text", "text": "done " * 20_000}]]
     bench = local_workbench(
-        directory, ScriptedClient(script, record=False), options=Options(skip_permissions=True)
+        directory,
+        Elsewhere(answers),
+        options=Options(skip_permissions=True),
+        settings={"mcode": {"window": 20_000_000}},
     )
     agent = await bench.open_agent("startup")
     failed: list[str] = []
@@ -190,7 +211,7 @@ async def large_session(directory: Path) -> list[str]:
     agent.events.subscribe(note)
     try:
         await agent.start("startup")
-        ended = await agent.submit("words " * 100_000)
+        ended = await agent.submit(message)
         failed += [] if ended.reason == "end" else [f"the turn ended with {ended.reason}: {ended.text[:200]}"]
     finally:
         await agent.close("other")
@@ -202,7 +223,7 @@ async def _session(calls: int, window: int) -> tuple[Watched, list[str]]:
     from tools.long_session import one_piece
 
     with tempfile.TemporaryDirectory(prefix="mcode-stops-") as name, loop_watch() as found:
-        problems = await large_session(Path(name).resolve() / "large")
+        problems = await large_session(Path(name).resolve() / "large", "words " * 100_000, large_calls())
         session = await one_piece(Path(name).resolve() / "long", calls, window, size=lambda: 0.0)
     return found, [*problems, *session.problems]
 

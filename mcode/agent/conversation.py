@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 from mcode.agent.history import History
 from mcode.catalog.directory import Told
 from mcode.catalog.seen import LoadedTool, loaded_tools
-from mcode.model.usage import read_usage
+from mcode.model.usage import count_message, read_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mcode.catalog.placement import LoadingWay
-    from mcode.jsontext import JsonObject
+    from mcode.jsontext import JsonObject, JsonValue
     from mcode.session.records import Record
+
+MUCH_TEXT = 100_000
+"""Characters from which masking and counting would take long enough to be felt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,17 @@ class Folded:
             self.todos = written
 
 
+def length_of(value: JsonValue) -> int:
+    """Characters of all texts in a JSON value, but for keys."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(length_of, cast("JsonObject", value).values()))
+    if isinstance(value, list | tuple):
+        return sum(map(length_of, cast("list[JsonValue]", value)))
+    return 0
+
+
 class Log(Protocol):
     """Where a conversation is written down; the session's journal is one."""
 
@@ -168,6 +183,10 @@ class Log(Protocol):
 
     def append(self, type: str, body: JsonObject) -> Record:  # noqa: A002 -- the journal's own word
         """Write one record; raises StorageError."""
+        ...
+
+    def rehearse(self, body: JsonObject) -> None:
+        """Do in a thread what takes long in `append(body)`."""
         ...
 
     def told(self, record: Record, body: JsonObject) -> JsonObject:
@@ -202,6 +221,15 @@ class Conversation(Folded):
         told = self._journal.told(record, body)
         self.fold(record.type, told)
         return told
+
+    async def prepare(self, body: JsonObject) -> None:
+        """Before the `append` of a body that may hold much text: a thread masks and counts it, the loop goes on."""
+        if length_of(body) > MUCH_TEXT:
+            await asyncio.to_thread(self._rehearse, body)
+
+    def _rehearse(self, body: JsonObject) -> None:
+        self._journal.rehearse(body)
+        count_message(body.get("message") or body)
 
     async def sync(self) -> None:
         """Return when everything appended is on the disk."""

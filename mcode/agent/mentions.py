@@ -32,6 +32,8 @@ def mentioned_paths(text: str, directory: Path) -> tuple[str, ...]:
     `@"a b.txt"` names a path with blanks. What names no file or directory is left to be read as it stands.
     """
     found: dict[str, None] = {}
+    if "@" not in text:
+        return ()
     for quoted, plain in _MENTION.findall(text):
         name = quoted or _existing(plain, directory)
         if name and _exists(name, directory):
@@ -41,6 +43,8 @@ def mentioned_paths(text: str, directory: Path) -> tuple[str, ...]:
 
 def mentioned_resources(text: str) -> tuple[tuple[str, str], ...]:
     """Server and URI of each resource that a message mentions as `@server:scheme://…`, at most LIMIT of them."""
+    if "@" not in text:
+        return ()
     found = {(server, uri.rstrip(_CLOSING)): None for server, uri in _RESOURCE.findall(text)}
     return tuple(found)[:LIMIT]
 

@@ -115,6 +115,11 @@ class ModelCaller:
                 return Broken("overflow", failed.failure.message)
             self._keep(nothing_said(), complete=False, problem=failed.failure.message)
             return Broken("error", failed.failure.message)
+        try:
+            await self.conversation.prepare({"message": assembled.message})
+        except asyncio.CancelledError:
+            self._keep_cancelled(assembled)
+            raise
         return self._judge(turn, assembled)
 
     async def aside(self, system: str, text: str, max_tokens: int) -> str:

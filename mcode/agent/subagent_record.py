@@ -53,6 +53,10 @@ class SubagentLog:
         told = self._journal.told(record, wrapped)["body"]
         return Record(record.sequence, type, told, record.time)
 
+    def rehearse(self, body: JsonObject) -> None:
+        """Do in a thread what takes long in `append(body)`."""
+        self._journal.rehearse(body)
+
     def told(self, record: Record, body: JsonObject) -> JsonObject:
         """The record as its model may see it."""
         del body

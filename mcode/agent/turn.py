@@ -109,7 +109,9 @@ class TurnLoop:
             self.events.emit(Notice(f"A hook refused the message: {verdict.blocked}", "warning"))
             return "stopped", verdict.blocked
         blocks = [*content, *({"type": "text", "text": note} for note in verdict.notes)]
-        self.conversation.append("user", {"turn": turn, "content": blocks, "text": shown})
+        message: JsonObject = {"turn": turn, "content": blocks, "text": shown}
+        await self.conversation.prepare(message)
+        self.conversation.append("user", message)
         await self.conversation.sync()
         self.events.emit(TurnStarted(turn, shown))
         if verdict.stop is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -23,6 +24,13 @@ LITERAL_MINIMUM = 8
 SLICE = 64 * 1024
 """Characters after which a long text is taken apart, at the end of a line: expressions hold up every thread while
 they run, and memory is a multiple of what they look at."""
+
+KEPT_FROM = 32 * 1024
+"""Characters from which a masked text is kept for a while."""
+
+KEPT = 6
+KEPT_CHARACTERS = 8_000_000
+"""Long texts that are kept, and their characters, but for the last one."""
 
 _PEM_LIMIT = 64 * 1024
 
@@ -54,6 +62,9 @@ class Masker:
         }
         self._keys = _spellings("key", own)
         self._literals = _spellings("env", found - own)
+        self._guard = threading.Lock()
+        self._kept: dict[str, tuple[object, str]] = {}
+        """The last long texts: what was known then, and each as it was masked."""
 
     @property
     def keys(self) -> tuple[tuple[bytes, bytes], ...]:
@@ -85,9 +96,20 @@ class Masker:
         """Mask every secret that can be told from its value, shape, place or name."""
         if len(text) < LITERAL_MINIMUM:
             return text
-        if len(text) > 4 * SLICE:
-            return "".join(map(self._masked, slices(text)))
-        return self._masked(text)
+        return self._kept_or_masked(text) if len(text) > KEPT_FROM else self._masked(text)
+
+    def _kept_or_masked(self, text: str) -> str:
+        """A long text stands in several records, one after the other; once a thread has masked it, it costs nothing."""
+        literals = self._literals
+        found = self._kept.get(text)
+        if found is not None and found[0] is literals:
+            return found[1]
+        masked = "".join(map(self._masked, slices(text))) if len(text) > 4 * SLICE else self._masked(text)
+        with self._guard:
+            while len(self._kept) >= KEPT or sum(map(len, self._kept)) > KEPT_CHARACTERS:
+                del self._kept[next(iter(self._kept))]
+            self._kept[text] = (literals, masked)
+        return masked
 
     def _masked(self, text: str) -> str:
         text = self.mask_keys(text)

@@ -24,6 +24,10 @@ class Log(Protocol):
         """Write one record at once; raises StorageError."""
         ...
 
+    async def prepare(self, body: JsonObject) -> None:
+        """Do beside the loop what takes long in `append(body)`."""
+        ...
+
     async def sync(self) -> None:
         """Return when everything appended is on the disk."""
         ...
@@ -55,6 +59,10 @@ class Recorder:
         if not admitted.tool.effects <= HARMLESS:
             await self._log.sync()
             self._unsynced = True
+
+    async def prepare(self, outcome: Outcome) -> None:
+        """Before `finish`: a result of much text does not hold up the loop when it is written down."""
+        await self._log.prepare({"content": outcome.text, "diff": outcome.diff or ""})
 
     def finish(self, outcome: Outcome, *, started: bool) -> Outcome:
         """Record how the call ended and show it."""

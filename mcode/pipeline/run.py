@@ -226,7 +226,9 @@ class Pipeline:
             outcome = self._outcome(call, whole, seconds)
         else:
             outcome = await asyncio.to_thread(self._outcome, call, whole, seconds)
-        return replace(outcome, rewritten=replaced, stop_turn=_first(result.stop_turn, after.stop))
+        outcome = replace(outcome, rewritten=replaced, stop_turn=_first(result.stop_turn, after.stop))
+        await self.recorder.prepare(outcome)
+        return outcome
 
     def _outcome(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
         """Step 7: what came of a body, cut to size for the model. Raises StorageError where the rest is lost."""

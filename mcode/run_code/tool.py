@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -171,4 +173,6 @@ class RunCode(Tool):
 
     @override
     async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
+        if self._runner is None:  # loading it takes longer than the event loop may stand still
+            await asyncio.to_thread(import_module, "mcode.run_code.runner")
         return await self.runner.run(arguments["code"], arguments.get("max_output_chars"), services)

@@ -161,6 +161,18 @@ class Journal:
                 self._records = None
         return record
 
+    def rehearse(self, body: JsonObject) -> None:
+        """Do what takes long in `append(body)`, for a thread: the masks of long texts are kept, side files written.
+
+        What is wrong with the body is for `append` to say.
+        """
+        if self._masker is None:
+            return
+        with contextlib.suppress(ValueError, RecursionError, StorageError):
+            _, text = body_text(masked_body(body, self._masker))
+            if len(text) > LINE_LIMIT:
+                self._side.keep(text)
+
     def told(self, record: Record, body: JsonObject) -> JsonObject:
         """What the living conversation goes on with after `append(body)` gave `record`.
 

@@ -1,9 +1,13 @@
-"""Notes in the log when the event loop stood still while a turn ran: the screen could not take up a key (L-03)."""
+"""Notes in the log when the event loop stood still while a turn ran: the screen could not take up a key (L-03).
+
+Each says how long the loop was at work in that time: on a busy machine it stands and has nothing to do with it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from mcode.events import TurnFinished, TurnStarted
@@ -28,6 +32,8 @@ class Watchdog:
         self._last = "nothing"
         """Name of the last event before a look, which tells what went on."""
         self._due = 0.0
+        self._worked = 0.0
+        """Seconds of the processor that the thread had used at the last look."""
         self._timer: asyncio.TimerHandle | None = None
         self._left = NOTES
         events.subscribe(self._receive)
@@ -49,13 +55,17 @@ class Watchdog:
     def _wait(self) -> None:
         loop = asyncio.get_running_loop()
         self._due = loop.time() + TICK
+        self._worked = time.thread_time()
         self._timer = loop.call_at(self._due, self._look)
 
     def _look(self) -> None:
         late = asyncio.get_running_loop().time() - self._due
         if late > TOO_LONG:
             logging.getLogger(__name__).warning(
-                "the event loop stood still for %d ms; the last event was %s", late * 1000, self._last
+                "the event loop stood still for %d ms, of which it worked %d; the last event was %s",
+                late * 1000,
+                (time.thread_time() - self._worked) * 1000,
+                self._last,
             )
             self._left -= 1
         if self._left > 0:
