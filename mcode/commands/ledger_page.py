@@ -27,11 +27,11 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --soft: #9198a1; --line: #3d444d;
   --definitions: #4493f8; --system: #8b949e; --messages: #3fb950; --results: #f0883e; --cached: #ab7df8; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto;
-  max-width: 60rem; padding: 0 1rem; }
+  max-width: 66rem; padding: 0 1rem; }
 h1 { font-size: 1.4rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .5rem; text-align: left; overflow-wrap: anywhere; }
-td.n, th.n { text-align: right; white-space: nowrap; }
+td.n, th.n, .wide td, .wide th { white-space: nowrap; } td.n, th.n { text-align: right; }
 .soft { color: var(--soft); } .scroll { overflow-x: auto; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 svg { width: 100%; height: auto; } svg text { fill: var(--soft); font: 12px system-ui, sans-serif; }
 .definitions { fill: var(--definitions); } .system { fill: var(--system); } .messages { fill: var(--messages); }
@@ -188,7 +188,7 @@ def _requests(ledger: JsonObject) -> str:
         )
         for each in ledger["requests"]
     ]
-    heads = (*(name.replace("_", " ") for name in names), *(["cost"] if priced else []))
+    heads = (*(name.removesuffix("_tokens").replace("_", " ") for name in names), *(["cost"] if priced else []))
     return _table(("request", *heads, "figures"), rows)
 
 
@@ -200,7 +200,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         + "</tr>"
         for row in rows
     )
-    return f'<div class="scroll"><table><tr>{top}</tr>{body}</table></div>'
+    wide = ' class="wide"' if len(head) > 4 else ""
+    return f'<div class="scroll"><table{wide}><tr>{top}</tr>{body}</table></div>'
 
 
 def _right(at: int, cells: int) -> str:

@@ -25,6 +25,13 @@ TOUR = ("play the demo", "/context session")
 """What `--tour` says for the user."""
 
 
+LEDGER = "The ledger of this session (the guide counts in the place of a provider; nothing was sent):"
+
+AFTERWARDS = """\
+To look closer: /programs, then Enter, shows the program with every call that it made; /context session every request;
+/context view the last one word for word. Say `a real model` to hear how to set one; /quit ends."""
+
+
 def with_demo(options: Options) -> Options:
     """The options with the demo's server and rules, where the demo is wanted."""
     if not options.demo:
@@ -67,7 +74,8 @@ def _tell_ledger(agent: Agent) -> None:
     from mcode.commands.ledger_tables import savings_text, totals_text
 
     ledger = ledger_of(agent)
-    agent.events.emit(Notice(f"The ledger of this session: {totals_text(ledger)}\n\n{savings_text(ledger)}"))
+    parts = (f"{LEDGER} {totals_text(ledger)}", savings_text(ledger), AFTERWARDS)
+    agent.events.emit(Notice("\n\n".join(parts)))
 
 
 def make_known(bench: Workbench) -> None:

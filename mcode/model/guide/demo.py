@@ -70,7 +70,8 @@ def deferral_words(walk: Walk) -> str:
     return (
         f"**Deferral.** This request carries {plural(len(declared), 'definition')} of tools, {carried:,} tokens. The "
         f"office server offers {len(left_out)} more, and none of them is in it: that is {spared:,} tokens less **in "
-        f"each request**, {share:.0f} % of what it would be with all loaded."
+        f"each request**, {share:.0f} % of what it would be with all loaded. (Some rarely needed tools of mcode "
+        "itself wait there too; the ledger at the end counts those as well.)"
     )
 
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MESSAGE_ROWS = 40
 """Rows of a message of the user's that are shown unasked."""
 
+LONGEST_LINE = 4_000
+"""Characters of one line that are laid out."""
+
 _MARGIN = "  "
 _TODO_ROWS, _TODO_BEFORE = 12, 3
 _TODO_MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
@@ -92,7 +95,7 @@ def rows_between(block: Block, before: Block | None) -> int:
 
 def _message(block: UserBlock, width: int, glyphs: Glyphs) -> list[Row]:
     text = clean(block.text).strip("\n").expandtabs(4)
-    lines = [line[:4000] for line in text.split("\n")]
+    lines = [line[:LONGEST_LINE] for line in text.split("\n")]
     most = MESSAGE_ROWS if block.fold is not Fold.OPEN else MOST_ROWS
     rows = wrap_text("\n".join(lines[: most + 1]), width - 2, "user")
     left = len(lines) - most
@@ -119,6 +122,12 @@ def _thought(block: ThinkingBlock, width: int, glyphs: Glyphs) -> list[Row]:
     return rows
 
 
+def _bounded(line: str) -> str:
+    """A line that can be laid out at once; what is left out of it is said."""
+    left = len(line) - LONGEST_LINE
+    return line if left <= 0 else f"{line[:LONGEST_LINE]} ... ({counted(left, 'more character')})"
+
+
 def _notice(block: NoticeBlock, width: int) -> list[Row]:
     text = clean(block.text).strip("\n").expandtabs(4)
     if block.severity == "command":
@@ -126,7 +135,7 @@ def _notice(block: NoticeBlock, width: int) -> list[Row]:
         rows = [
             row
             for line in text.split("\n")[:MOST_ROWS]
-            for part in wrap_columns(line[:4000], room)
+            for part in wrap_columns(_bounded(line), room)
             for row in break_cells([Span(part)], room)
         ]
         return indented(rows, (Span(_MARGIN),))

@@ -77,6 +77,29 @@ async def test_23_context_adds_up_to_the_input_of_the_last_request(tmp_path: Pat
         assert "[cache mark" in on.shown
 
 
+async def test_the_request_of_an_earlier_turn_opens_by_its_number_and_as_json_it_is_printed(
+    tmp_path: Path,
+) -> None:
+    async with screen(tmp_path, turns("One.", "Two.")) as on:
+        for number, text in enumerate(("hello", "goodbye"), 1):
+            await on.type(f"{text}\n")
+            await on.until(lambda number=number: len(on.stage.of(TurnFinished)) == number)
+        await on.type("/context view 1\n")
+        await on.until(lambda: on.shown.startswith(" /context view 1"))
+        await on.until(lambda: "turn 1, request 1 of 1" in on.shown)
+        await on.press("end")
+        await on.until(lambda: '"text": "hello"' in on.shown)
+        assert "goodbye" not in on.shown
+        await on.press("escape")
+        await on.until(lambda: on.app.screen is on.app.main)
+        await on.type("/context view 2 --json\n")
+        await on.until(lambda: "more characters)" in on.shown)  # what is not laid out of it is said
+        assert '"input_schema":{' in on.shown
+        assert on.app.screen is on.app.main
+        await on.type("/context view 3\n")
+        await on.until(lambda: "There is no request 1 of turn 3" in " ".join(on.shown.split()))
+
+
 async def test_the_request_is_shown_with_its_marks_and_what_differs_from_the_one_before(
     tmp_path: Path,
 ) -> None:
