@@ -40,7 +40,7 @@ CONSUMERS = {
     "ui/tui/hands.py": "whether what was interrupted has ended",
     "ui/line/transcript.py": "rows, indented under their program",
     "ui/tui/document.py": "blocks, children of their program",
-    "wiring/assembly.py": "instruction files of directories that were read in",
+    "wiring/read_files.py": "instruction files of directories that were read in",
     "wiring/subagent.py": "the rows of a sub-agent",
     "wiring/hook_watch.py": "PermissionDenied, with the parent",
     "wiring/jobs.py": "the list of steps",
@@ -128,13 +128,15 @@ def test_a_guard_that_lets_only_the_model_s_own_calls_through_is_found(guard: st
     assert found not in ALLOWED
 
 
-def test_the_loop_hands_no_outcomes_past_the_events() -> None:
+@pytest.mark.parametrize(
+    ("name", "function"), [("wiring/read_files.py", "after_calls"), ("wiring/subagent.py", "_after_calls")]
+)
+def test_the_loop_hands_no_outcomes_past_the_events(name: str, function: str) -> None:
     """What is to be done after calls follows the events, which tell of all of them."""
-    source = (PACKAGE / "wiring/assembly.py").read_text("utf-8")
     (after,) = [
         node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FunctionDef) and node.name == "_after_calls"
+        for node in ast.walk(ast.parse((PACKAGE / name).read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name == function
     ]
     used = [node for node in ast.walk(after) if isinstance(node, ast.Name) and node.id == "outcomes"]
     assert all(isinstance(node.ctx, ast.Del) for node in used)
