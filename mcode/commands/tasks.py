@@ -44,7 +44,7 @@ def _list(jobs: tuple[Job, ...]) -> CommandResult:
 
 
 async def _show(job: Job) -> CommandResult:
-    output = await asyncio.to_thread(_tail, job)
+    output = await asyncio.to_thread(tail_of, job)
     head = f"{job.id}: {job.state}, {job.seconds:.0f} s\n{job.command}\nOutput: {job.file} ({_size(job)})"
     lines = "\n".join((head, *job.notes, output or "(no output)"))
     return CommandResult(lines, {**_as_object(job), "output": output})
@@ -60,7 +60,7 @@ async def _stop(context: CommandContext, jobs: tuple[Job, ...]) -> CommandResult
     return CommandResult(text, {"stopped": [job.id for job in running]})
 
 
-def _tail(job: Job) -> str:
+def tail_of(job: Job) -> str:
     """The end of the output, as bytes that the front end cleans."""
     try:
         size = job.file.stat().st_size

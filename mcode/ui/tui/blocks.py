@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from mcode.call import Call, Outcome
     from mcode.jsontext import JsonObject
     from mcode.tool import Preview
+
+_JOB = re.compile(r"background job (b\d+)")
+"""How the summary of a call begins that started one; after a resume there is nothing else."""
 
 KEPT_OUTPUT = 400_000
 """Characters at the end of a call's output that its card keeps; the session file has what the model got."""
@@ -166,6 +170,12 @@ class CallNode:
         self.text = text[-KEPT_OUTPUT:]
         self.waits = None
         self.progress = ""
+
+    @property
+    def job(self) -> str:
+        """Id of the background job that a command became; empty for any other call."""
+        found = _JOB.match(self.summary) if self.call.tool == "Bash" else None
+        return found[1] if found else ""
 
     @property
     def goes_on(self) -> bool:

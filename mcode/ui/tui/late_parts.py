@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from mcode.ui.tui.activity import ActivityLine, QueueStrip
     from mcode.ui.tui.app import McodeApp
     from mcode.ui.tui.approval_panel import ApprovalPanel
+    from mcode.ui.tui.blocks import CallBlock
     from mcode.ui.tui.deciding import Deciding
     from mcode.ui.tui.look import Look
     from mcode.ui.tui.own_status_line import OwnStatusLine
@@ -49,7 +50,16 @@ class LateParts:
         from mcode.ui.tui.document import Document
         from mcode.ui.tui.transcript_view import TranscriptView
 
-        return TranscriptView(Document(), self.look)
+        view = TranscriptView(Document(), self.look)
+        view.opened = self._follow
+        return view
+
+    def _follow(self, block: CallBlock) -> None:
+        """A card was unfolded: that of a background job shows what it prints."""
+        if block.node.job:
+            from mcode.ui.tui.job_card import follow_job
+
+            self._front.work.begin(follow_job(self.transcript, block, self._front.agent.jobs))
 
     @cached_property
     def setup(self) -> SetupPanel:

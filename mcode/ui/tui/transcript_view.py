@@ -18,7 +18,7 @@ from mcode.ui.tui.rows import Row, Span
 from mcode.ui.tui.viewport import Viewport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from textual.events import Click
     from textual.reactive import Reactive
@@ -71,6 +71,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._painting = False
         self._flush_due = False
         self._ticker: Timer | None = None
+        self.opened: Callable[[CallBlock], None] = lambda block: None
+        """Told of each card that the user unfolds."""
 
     @property
     def following(self) -> bool:
@@ -103,6 +105,15 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         if self.following and not self._viewport.fits(number):
             self._viewport.go((number, 0))  # what was unfolded is read from its beginning
         self.flush()
+        if isinstance(chosen, CallBlock) and chosen.fold is Fold.OPEN:
+            self.opened(chosen)
+
+    def show_output(self, block: CallBlock, text: str) -> None:
+        """Put what a command has printed by now on its card."""
+        if text != block.node.text:
+            block.node.text = text
+            self.document.touch(block)
+            self._flush_soon()
 
     def step(self, by: int) -> None:
         """Put the next (1) or previous (-1) block at the top and the cursor on it."""

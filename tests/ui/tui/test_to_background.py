@@ -16,6 +16,7 @@ import os, time
 print("begun", flush=True)
 while not os.path.exists("open"):
     time.sleep(0.02)
+print("over now")
 """
 
 
@@ -35,7 +36,11 @@ async def test_a_key_moves_the_running_command_to_the_background(tmp_path: Path)
         await on.until(lambda: bool(on.stage.of(TurnFinished)))
         assert on.draft == "a draft"
         assert "background job b1" in on.shown
+        assert "begun" not in on.shown
+        await on.press("ctrl+o")
+        await on.until(lambda: "begun" in on.shown)
         (tmp_path / "project/open").touch()
+        await on.until(lambda: "over now" in on.shown)
         await on.until(lambda: "Background job b1 has ended: exit 0" in on.shown)
         await on.type(" and now?\n")
         await on.until(lambda: len(on.stage.of(TurnFinished)) == 2)
