@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from mcode.catalog.placement import LoadingWay
     from mcode.catalog.seen import LoadedTool
-    from mcode.jsontext import JsonObject
+    from mcode.jsontext import JsonObject, JsonValue
 
 
 class Rendering:
@@ -40,13 +40,14 @@ class Rendering:
 
     def _message(self, message: JsonObject, by_call: Mapping[str, list[str]], way: LoadingWay) -> JsonObject:
         content = message.get("content")
-        shown = [by_call.get(str(block.get("tool_use_id"))) for block in content] if is_list(content) else []
+        parts: list[JsonValue] = content if is_list(content) else []
+        shown = [by_call.get(str(part.get("tool_use_id"))) for part in parts]
         known = self._done.get(id(message))
         if known is not None and known[0] is message and known[1] == (way, shown):
             return known[2]
         rendered = message
         if any(shown):
-            blocks = [_block(block, names, way) for block, names in zip(content, shown, strict=True)]
+            blocks = [_block(block, names, way) for block, names in zip(parts, shown, strict=True)]
             rendered = {**message, "content": blocks}
         self._done[id(message)] = (message, (way, shown), rendered)
         return rendered
