@@ -24,7 +24,7 @@ TITLES = {
 }
 
 _DETAIL = """\
-Looks at settings files, rules, hooks, servers, trust, the endpoint and the sandbox. `mcode doctor` does the same from
+Looks at settings files, rules, hooks, servers, trust, the endpoint and the sandbox. `mcode doctor` does the same from \
 the shell, connects the servers first, and ends with 1 where something does not work or never has its effect."""
 
 

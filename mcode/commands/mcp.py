@@ -26,7 +26,7 @@ LOG_LINES = 40
 LOG_BYTES = 64 * 1024
 
 _DETAIL = """\
-States: connected; cached (its tools are known, it is connected when one is used); connecting; failed; needs approval;
+States: connected; cached (its tools are known, it is connected when one is used); connecting; failed; needs approval; \
 needs sign-in; disabled. `NAME` shows one with its tools and the full text of its last error."""
 
 

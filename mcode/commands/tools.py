@@ -32,10 +32,10 @@ resident_summary = start_summary
 _USAGE = "[words] | search WORDS | why NAME | pin NAME [PLACE] | hide NAME | load NAME"
 
 _DETAIL = f"""\
-States: RESIDENT in every request (`only`: programs may not call it), LOADED by a search, a call or you, DEFERRED
-until a search finds it, PROGRAM callable by programs alone, BLOCKED by a rule or setting, MISSING as its server is
+States: RESIDENT in every request (`only`: programs may not call it), LOADED by a search, a call or you, DEFERRED \
+until a search finds it, PROGRAM callable by programs alone, BLOCKED by a rule or setting, MISSING as its server is \
 not there. (n): tokens if it were loaded.
-search runs the search of the model and loads nothing. why says what put a tool where it is. pin and hide write
+search runs the search of the model and loads nothing. why says what put a tool where it is. pin and hide write \
 `mcode.placement` of your settings and count from the next session or /clear on; a PLACE is one of {", ".join(PINS)}.
 load shows a tool to the model with the next request."""
 

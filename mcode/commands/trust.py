@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
 
 _DETAIL = """\
-Until you trust what a folder's files bring, mcode starts no hook, server or helper of it, and none of its allow rules,
-variables and settings count; its deny and ask rules always do. `yes` trusts exactly what is listed, `no` leaves it off
-without asking again until it changes, `forget` takes back every answer about this folder."""
+Until you trust what a folder's files bring, mcode starts no hook, server or helper of it, and none of its allow \
+rules, variables and settings count; its deny and ask rules always do. `yes` trusts exactly what is listed, `no` \
+leaves it off without asking again until it changes, `forget` takes back every answer about this folder."""
 
 ANSWERS = {"yes": "trust", "no": "never"}
 

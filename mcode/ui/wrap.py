@@ -57,13 +57,17 @@ def wrap_item(text: str, width: int) -> list[str]:
 def wrap_columns(text: str, width: int) -> list[str]:
     """As `wrap_item`; a name with its meaning beside it keeps the meaning in one column.
 
-    A row of three columns or more is a row of a table and stays as it is.
+    A row of three columns or more is a row of a table: it stays as it is, with less blank in its widest gap.
     """
     if width < 1 or cell_width(text) <= width:
         return [text]
     gaps = list(_GAP.finditer(text))
-    if len(gaps) > 1 or text.lstrip().startswith("|"):
+    if text.lstrip().startswith("|"):
         return [text]
+    if len(gaps) > 1:
+        start, end = max((gap.span() for gap in gaps), key=lambda span: span[1] - span[0])
+        blank = max(2, end - start - (cell_width(text) - width))
+        return [text[:start] + " " * blank + text[end:]]
     if not gaps or cell_width(text[: gaps[0].end()]) > width // 2:
         return wrap_item(text, width)
     name, meaning = text[: gaps[0].end()], text[gaps[0].end() :]

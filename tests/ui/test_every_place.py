@@ -114,7 +114,7 @@ def of_events(text: str) -> Iterator[str]:
         started,
         ToolProgress("c", text),
         ToolFinished(Outcome(started.call, Status.FAILED, text, summary=text, decision=text)),
-        HookRan("h", text, text, "failed", exit_code=1, stderr=text),
+        HookRan("h", text, text, "blocked", exit_code=2, stderr=text),
         RetryScheduled(1, 3, 2.0, text),
         TodosChanged(({"content": text, "status": text},)),
         Notice(text, "warning"),

@@ -122,7 +122,7 @@ class Transcript:
                 return self.remark(f"The approval is withdrawn ({by}); nothing was decided.")
             case QuestionResolved(answered=False):
                 return self.remark("The question goes without an answer.")
-            case HookRan() if event.outcome != "success":
+            case HookRan() if event.outcome not in {"success", "failed"}:  # a notice tells of a failure
                 return [*self.end_stream(), *self._hook(event)]
             case TodosChanged(todos=todos):
                 return [*self.end_stream(), *self._todos(todos)]

@@ -180,7 +180,7 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         total = len(self.body.rows)
         first, last = self.body.in_view
         lines = [Content("")]
-        if total > max(1, self.body.size.height) > 0:
+        if total and self.body.size.height > 0:
             lines = [Content(f"lines {first}-{last} of {total}").stylize("dim")]
         if self._state == "parked":
             lines += self._short_offers(width)

@@ -120,7 +120,14 @@ class ThinkingBlock(Block):
 
 
 @dataclass(slots=True, eq=False)
-class CallNode:
+def _place(node: CallNode) -> int:
+    """The number of a program's call, which ends its id."""
+    number = node.call.id.rpartition("_")[2]
+    return int(number) if number.isdecimal() else 0
+
+
+@dataclass(slots=True)
+class CallNode
     """A call, and the calls that its program makes."""
 
     call: Call
@@ -151,6 +158,10 @@ class CallNode:
     """A command's exit code, where it is known."""
     in_background: bool = False
     """Its body works on behind the conversation."""
+
+    def add(self, child: CallNode) -> None:
+        """Take in a call that this one makes; those of a program stand in the order in which it made them."""
+        insort(self.children, child, key=_place if self.call.tool == "run_code" else lambda _: 0)
 
     def finish(self, outcome: Outcome) -> None:
         """Take in what came of the call."""

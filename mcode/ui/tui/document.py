@@ -149,7 +149,10 @@ class Document:
                 self._answered(identifier)
                 if not answered:
                     self._remark("The question goes without an answer.")
-            case events.HookRan() if event.outcome != "success":
+            case events.HookRan() if event.outcome not in {
+                "success",
+                "failed",
+            }:  # a notice tells of a failure
                 self._hook(event)
             case events.TodosChanged(todos=todos):
                 self._list(todos)
@@ -251,7 +254,7 @@ class Document:
             node.ordinal = self._programs
         parent = self._calls.get(call.parent or "")
         if parent is not None:
-            parent[0].children.append(node)
+            parent[0].add(node)
             block = parent[1]
             self.touch(block)
         else:
@@ -268,6 +271,8 @@ class Document:
             self.touch(block)
 
     def _finished(self, outcome: Outcome) -> None:
+        if outcome.call.id not in self._calls and outcome.status in {Status.FAILED, Status.DENIED}:
+            self._refused(outcome)
         found = self._calls.get(outcome.call.id)
         if found is None:
             return
@@ -279,6 +284,13 @@ class Document:
             self._calls.pop(outcome.call.id)
         if outcome.call.tool == "TodoWrite" and outcome.status is Status.OK:
             self._list(cast("list[JsonObject]", outcome.call.arguments.get("todos", [])))
+
+    def _refused(self, outcome: Outcome) -> None:
+        """A call that ends without having begun, such as one with wrong arguments, has its row all the same."""
+        from mcode.events import ToolStarted
+        from mcode.tool import Preview
+
+        self._started(ToolStarted(outcome.call, Preview(""), "core"))
 
     def _ask(self, identifier: str, call_id: str) -> None:
         self._asked[identifier] = call_id

@@ -36,7 +36,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         .title { height: 1; padding: 0 1; text-style: bold; width: 100%; }
         .banner { height: 1; padding: 0 1; display: none; text-style: bold reverse; width: 100%; }
         .keys { height: auto; max-height: 2; padding: 0 1; width: 100%; }
-        .foot { height: auto; max-height: 4; padding: 0 1; width: 100%; }
+        .foot { height: auto; max-height: 30%; padding: 0 1; width: 100%; }
         .note { height: auto; padding: 0 1; width: 100%; }
         .body { height: 1fr; }
         RowsView { height: 1fr; padding: 0 1; }
@@ -88,7 +88,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Draw the rows around the body; what begins to wait shows as a banner."""
         self.set_class(not self.front.unicode, "ascii")
-        self._status.keyless = self.front.status.keyless
+        self._status.keyless, self._status.chosen = self.front.status.keyless, self.front.status.chosen
         self.draw_frame()
         self.call_after_refresh(self.opened)
 
@@ -144,11 +144,14 @@ class TextInspector(InspectorScreen):
         text: str = "",
         *,
         make: Callable[[int], Sequence[Row]] | None = None,
+        style: Callable[[str], str] = lambda line: "",
         subtitle: str = "",
     ) -> None:
+        """`make` makes the rows in place of `text`; `style` names the styles of a line of it."""
         super().__init__(front, title, subtitle)
         self._lines = clean(text, Kind.BLOCK).expandtabs(4).split("\n")
         self._make = make
+        self._style = style
         self._wanted = ""
         self._box = Input(placeholder="show lines with", compact=True)
         self._box.cursor_blink = False  # at rest nothing moves
@@ -186,11 +189,17 @@ class TextInspector(InspectorScreen):
         self.focus_body()
 
     def _rows(self, width: int) -> list[Row]:
-        kept = (line for line in self._lines if self._wanted in line.lower())
-        parts = (
-            part
-            for line in kept
+        return [
+            row(Span(piece, self._style(line)))
+            for line in self._lines
+            if self._wanted in line.lower()
             for whole in wrap_columns(line, width)
             for part in wrap_words(whole, width, 4)
-        )
-        return [row(Span(piece)) for part in parts for piece in wrap_cells(part, width)]
+            for piece in _cut(part, width)
+        ]
+
+
+def _cut(part: str, width: int) -> list[str]:
+    """A row cut where even a single word is wider than the screen; what goes on keeps the indentation."""
+    indent = part[: len(part) - len(part.lstrip(" "))][: width // 2]
+    return [indent + piece for piece in wrap_cells(part[len(indent) :], width - len(indent))]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mcode.commands.tables import tokens
 from mcode.ui.calls import duration_text
 from mcode.ui.tui.call_rows import size_text
+from mcode.ui.tui.inspector import TextInspector
 from mcode.ui.tui.session_picker import SessionPicker
 from mcode.ui.tui.table_inspector import RowKey, TableInspector, TableSpec, rows_of
 from mcode.ui.tui.table_view import Column
@@ -48,6 +50,8 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
             return TableInspector(front, MODEL, offered)
         case "theme" if rows:
             return TableInspector(front, THEME, rows)
+        case "diff":
+            return TextInspector(front, "/diff", result.text, style=_change_style)
         case "help" if rows and "summary" in rows[0]:
             return TableInspector(front, HELP, rows)
         case _:
@@ -59,6 +63,13 @@ def _said_of_rules(data: JsonObject) -> Iterator[str]:
     if data.get("without_rules"):
         yield str(data["without_rules"])
     yield from map(str, data.get("problems") or ())
+
+
+def _change_style(line: str) -> str:
+    """The style of a line of changes; the signs in front say the same."""
+    if line.startswith(("--- ", "+++ ")):
+        return "strong"
+    return {"+": "added", "-": "removed", "@": "dim"}.get(line[:1], "")
 
 
 def _last_line(text: str) -> str:
@@ -92,6 +103,11 @@ def _now(current: Any) -> str:
     return "now" if current else ""
 
 
+def _from_home(path: Any) -> str:
+    home = str(Path.home())
+    return f"~{path[len(home) :]}" if str(path).startswith(f"{home}/") else str(path)
+
+
 def _or_never(outcome: Any) -> str:
     return str(outcome) or "never ran"
 
@@ -116,7 +132,7 @@ TOOLS = TableSpec(
         Column("calls", "calls", right=True, worth=4),
         Column("last_turn", "last used", of_row=_last_used, worth=2),
     ),
-    subtitle="what the model can see, and what it costs; (n): cost if loaded",
+    subtitle="what the model sees, and what it costs",
     state="state",
     box="Search as the model would  (runs the real tool_search; loads nothing)",
     box_command="/tools search",
@@ -135,7 +151,7 @@ PERMISSIONS = TableSpec(
         Column("behavior", "says"),
         Column("rule", "rule", width=50, least=16),
         Column("scope", "scope", worth=3),
-        Column("path", "file", width=60, least=16, worth=4),
+        Column("path", "file", _from_home, end=True, width=60, least=16, worth=4),
         Column("line", "line", right=True, worth=2),
     ),
     subtitle="rules, the strongest first",
@@ -195,11 +211,11 @@ HOOKS = TableSpec(
     (
         Column("event", "event"),
         Column("matcher", "matcher", worth=4),
-        Column("command", "command", width=60, least=16),
-        Column("last_outcome", "last", _or_never, style=_trouble, worth=8),
+        Column("command", "command", width=60, least=24),
+        Column("last_outcome", "last run", _or_never, style=_trouble, worth=8),
         Column("last_run", "at", worth=5),
         Column("last_took", "s", right=True, worth=2),
-        Column("last_effect", "which meant", width=40, least=12, worth=6),
+        Column("last_effect", "effect", width=40, least=24, worth=6),
         Column("onFailure", "on failure", worth=3),
         Column("scope", "scope", worth=3),
         Column("unsupported", "not run because", width=60, least=10, worth=1),
@@ -228,7 +244,7 @@ REWIND = TableSpec(
     (
         Column("turn", "message", right=True),
         Column("text", "text", width=70, least=16),
-        Column("files_changed_since", "files changed since", right=True, worth=3),
+        Column("files_changed_since", "files changed", right=True, worth=3),
     ),
     subtitle="back to the moment before a message",
     keys={

@@ -28,6 +28,7 @@ class RowsView(ScrollView, can_focus=True, inherit_bindings=False):
         height: auto;
         background: transparent;
         scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 0;
         scrollbar-gutter: stable;
         overflow-x: hidden;
         overflow-y: auto;

@@ -53,6 +53,9 @@ _ROOMY = 26
 _WIDE = 70
 """Cells that show every place in full."""
 
+_SHORTER = ((" in the environment", " (env)"), (" in ~/.mcode/settings.json", " (settings.json)"))
+"""Where there is less room."""
+
 _ELSEWHERE = "You can look around without a key: /tools, /mcp, /permissions and /help work now."
 
 
@@ -92,6 +95,7 @@ class SetupPanel(Static):
         if places:
             self.set_class(not self._front.unicode, "ascii")
             self._front.prompt.use_placeholder(PLACEHOLDER)
+            self._front.status.chosen = False
             self._draw()
 
     def close(self) -> None:
@@ -99,6 +103,8 @@ class SetupPanel(Static):
         self._places = ()
         self.display = False
         self._front.prompt.use_placeholder("")
+        self._front.status.chosen = True
+        self._front.status.refresh_facts()
 
     def takes(self, text: str) -> bool:
         """Do what an entered draft chooses; True where it was not to be sent."""
@@ -161,7 +167,8 @@ def _rows(places: Sequence[tuple[str, str]], width: int, cut: str, *, roomy: boo
         yield Content(shorten("No API key found. Looked in, in this order:", width, cut)).stylize("bold")
     shown = [clean(place, Kind.LINE) for place, _ in places]
     if width < _WIDE:
-        shown = [place.replace(" in the environment", " (env)") for place in shown]
+        for long, short in _SHORTER:
+            shown = [place.replace(long, short) for place in shown]
     named = [f"  {at}  {place}" for at, place in enumerate(shown, 1)]
     column = min(max(map(cell_width, named), default=0) + 4, max(20, width - 18))
     for name, (_, state) in zip(named, places, strict=True):

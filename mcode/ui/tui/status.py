@@ -44,6 +44,8 @@ class StatusLine(Static):
         self._servers = servers
         self.keyless = False
         """True while the offline guide answers because no key was found."""
+        self.chosen = True
+        """False while nothing is sent because the user has chosen neither a key nor the guide."""
         self._hint = ""
 
     def hint(self, text: str) -> None:
@@ -69,7 +71,7 @@ class StatusLine(Static):
         model = clean(facts.model, Kind.LINE)
         mode = "no key" if self.keyless else _MODES.get(facts.mode, facts.mode)
         mode += "  sandbox" if facts.confined else ""
-        left = mode if width < 62 else f"{model}  {mode}"
+        left = mode if width < 62 or not self.chosen else f"{model}  {mode}"
         parts = [*meter(facts.ledger, detailed=width >= 78), self._servers()]
         right = "  ".join(part for part in parts if part)
         style = ""

@@ -11,8 +11,9 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from mcode.text import Kind, clean, shorten
+from mcode.text import Kind, cell_width, clean, shorten
 from mcode.ui.tui.inspector import InspectorScreen, TextInspector
+from mcode.ui.tui.rows import counted
 from mcode.ui.tui.table_view import TableView
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ _NOTE_ROWS = 12
 _HIT_ROWS = 6
 """The same for an answer to the box, so that the rows stay in sight."""
 
+
+_BOX_EDGES = 8
+"""Cells of a box's border beside its title."""
 
 _NOTHING = "No row matches. An empty search and f (filter: all) show all of them again."
 
@@ -65,7 +69,7 @@ class TableSpec:
     member: str = ""
     """The member of the command's data that holds the rows; empty where the data are the rows."""
     box: str = ""
-    """What the box asks for; empty where words only filter the rows."""
+    """What the box asks for, what stands behind two blanks only where there is room; empty where words only filter."""
     box_command: str = ""
     """The command that the box's text is put behind."""
     keys: Mapping[str, RowKey] = field(default_factory=dict[str, RowKey])
@@ -97,7 +101,6 @@ class TableInspector(InspectorScreen):
         self._asked_at = 0.0
         self._box = Input(placeholder="" if spec.box else "show rows with")
         self._box.cursor_blink = False  # at rest nothing moves
-        self._box.border_title = Content(spec.box)
         self._note = Static(Content(""), markup=False, classes="note")
         self._table = TableView(spec.columns, lambda: front.look)
         self._asked: str = ""
@@ -246,7 +249,8 @@ class TableInspector(InspectorScreen):
         if boxed:
             self._answer = (command, result.text)
             if len(lines) > _HIT_ROWS:
-                lines[_HIT_ROWS:] = [f"  ({len(lines) - _HIT_ROWS} more lines: Ctrl+O shows them all)"]
+                left = counted(len(lines) - _HIT_ROWS, "more line")
+                lines[_HIT_ROWS:] = [f"  ({left}: Ctrl+O shows all)"]
         elif len(lines) > _NOTE_ROWS:
             self.front.push_screen(TextInspector(self.front, command, result.text))
             return
@@ -261,6 +265,9 @@ class TableInspector(InspectorScreen):
     @override
     def draw_frame(self) -> None:
         super().draw_frame()
+        whole = self._spec.box
+        fits = cell_width(whole) + _BOX_EDGES <= self.size.width
+        self._box.border_title = Content(whole if fits else whole.partition("  ")[0])
         self._draw_note()
 
     def _draw_note(self) -> None:

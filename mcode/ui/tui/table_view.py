@@ -51,6 +51,8 @@ class Column:
     style: Callable[[JsonObject], str] | None = None
     """Names of styles for a cell that is not to be overlooked; its words say the same."""
     right: bool = False
+    end: bool = False
+    """True where the end of a value tells more than its beginning, and stays where it is cut."""
     width: int = 40
     """Cells at most."""
     least: int = 0
@@ -233,10 +235,21 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
     def _strip(self, cells: Iterable[str], mark: str, styles: Sequence[Style], gap: Style) -> Strip:
         segments = [Segment(mark.ljust(_MARK), gap)]
         for at, ((column, width), text, style) in enumerate(zip(self._fitted, cells, styles, strict=True)):
-            short = shorten_with(text, width, self._look().glyphs.cut)
+            cut = self._look().glyphs.cut
+            short = _end_of(text, width, cut) if column.end else shorten_with(text, width, cut)
             blank = " " * (width - cell_width(short))
             if at:
                 segments.append(Segment(" " * _GAP, gap))
             parts = [Segment(blank, gap), Segment(short, style)]
             segments += parts if column.right else reversed(parts)
         return Strip(segments)
+
+
+def _end_of(text: str, width: int, cut: str) -> str:
+    """The end of a text, with a sign in front where it was cut."""
+    if cell_width(text) <= width:
+        return text
+    at = len(text)
+    while at and cell_width(text[at - 1 :]) < width:
+        at -= 1
+    return cut + text[at:]

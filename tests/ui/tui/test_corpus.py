@@ -134,7 +134,7 @@ PLACES: dict[str, Callable[[str], Iterator[Event]]] = {
     "command output": bash,
     "change": edit,
     "program": program,
-    "hook": lambda text: iter([HookRan("h", text, text, "failed", exit_code=1, stderr=text)]),
+    "hook": lambda text: iter([HookRan("h", text, text, "blocked", exit_code=2, stderr=text)]),
     "notice": lambda text: iter([Notice(text, "warning"), Notice(text, "error")]),
     "end": lambda text: iter([TurnFinished(1, "stopped", text), TurnFinished(2, text, text)]),
     "approval": lambda text: iter([ApprovalResolved("a", "withdrawn", text)]),
