@@ -181,7 +181,7 @@ STORY_OF_CHANGES = turns(
 
 @pytest.mark.parametrize("way", ["reference", "call", "append"])
 async def test_what_was_loaded_survives_a_compaction_and_the_resume_after_it(
-    tmp_path: Path, way: str
+    tmp_path: Path, way: Any
 ) -> None:
     meant = {"name": CREATE, "arguments": {"project": "A", "title": "b"}}
     again = use("call_tool", "c1", **meant) if way == "call" else use(CREATE, "c1", project="A", title="b")
