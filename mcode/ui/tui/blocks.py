@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import insort
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -119,15 +120,14 @@ class ThinkingBlock(Block):
         return clean("".join(self.pieces))
 
 
-@dataclass(slots=True, eq=False)
 def _place(node: CallNode) -> int:
     """The number of a program's call, which ends its id."""
     number = node.call.id.rpartition("_")[2]
     return int(number) if number.isdecimal() else 0
 
 
-@dataclass(slots=True)
-class CallNode
+@dataclass(slots=True, eq=False)
+class CallNode:
     """A call, and the calls that its program makes."""
 
     call: Call

@@ -26,10 +26,14 @@ OUTPUT_ROWS, TROUBLE_ROWS, RESULT_ROWS, DIFF_ROWS, REASON_ROWS = 8, 12, 6, 40, 4
 """Rows that are shown unasked: of a command's output, of one that failed, of a program's or a search's result,
 of a change, and of why a call failed."""
 
+NESTED_DIFF_ROWS, LOG_ROWS = 12, 3
+"""The same of a change that a program's call made, and of the end of a program's console."""
+
 SHOWN_CHILDREN = 8
 """Calls of a program that are all shown; of more, the first two, the last three, and those that need a look."""
 
 _FIRST, _LAST = 2, 3
+_CONSOLE = "Console:\n"
 _SHOWING = frozenset({"tool_search", "call_tool"})
 """Tools whose result says more than its summary."""
 
@@ -165,8 +169,19 @@ def _program(node: CallNode, card: Card) -> list[Row]:
             rows.append(Row((*margin, Span(child, "dim"))))
         else:
             rows.append(child_row(child, width, glyphs, card.now, margin))
+            rows += _nested_change(child, card, last=last)
             rows += _grandchildren(child, card)
     return [*rows, *result]
+
+
+def _nested_change(node: CallNode, card: Card, *, last: bool) -> list[Row]:
+    """What a call of a program changed, as its own card would show it."""
+    whole = card.fold is Fold.OPEN
+    if node.diff is None or not (whole or (card.fold is Fold.AUTO and node.decision != "approved by you")):
+        return []
+    margin = "    " if card.narrow else "      " if last else f"  {card.glyphs.side}   "
+    most = MOST_ROWS if whole else NESTED_DIFF_ROWS
+    return indented(change_rows(node.diff, card.width - len(margin), most), (Span(margin, "rule"),))
 
 
 def _grandchildren(node: CallNode, card: Card) -> Iterable[Row]:
@@ -205,8 +220,15 @@ def _program_result(node: CallNode, card: Card) -> list[Row]:
     most = MOST_ROWS if card.fold is Fold.OPEN else RESULT_ROWS
     status, _, rest = node.text.partition("\n")
     text = rest.strip("\n") if status.startswith(("ok: ", "failed (")) else node.text
+    log: list[Row] = []
+    before, console, printed = text.rpartition(_CONSOLE)
+    if console and card.fold is not Fold.OPEN:
+        log, left = tail_rows(printed, card.width - 4, LOG_ROWS)
+        log = [_more(left, "line", "of the console before"), *log] if left else log
+        text = before
     side = (Span(f"  {card.glyphs.last} " if not card.narrow else "  ", "rule"),)
-    return indented(_result(text, card.width - 4, most), side, (Span("    " if not card.narrow else "  "),))
+    rows = [*log, *_result(text, card.width - 4, most)]
+    return indented(rows, side, (Span("    " if not card.narrow else "  "),))
 
 
 def _shown(node: CallNode, fold: Fold) -> Sequence[CallNode | str]:
