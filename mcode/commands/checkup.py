@@ -62,7 +62,7 @@ class Finding:
 
     level: Level
     area: str
-    """`settings`, `rules`, `hooks`, `servers`, `trust`, `endpoint` or `sandbox`."""
+    """`settings`, `key`, `rules`, `hooks`, `servers`, `trust`, `endpoint` or `sandbox`."""
     subject: str
     """Which file, rule, hook or server."""
     text: str
@@ -75,6 +75,7 @@ def examine(context: CommandContext) -> list[Finding]:
     """Look at everything. Starts nothing of the folder's; trying the sandbox takes a moment, so call it in a thread."""
     return [
         *_settings(context),
+        *_key(context),
         *_rules(context),
         *_hooks(context),
         *_servers(context),
@@ -97,6 +98,19 @@ def _of_problem(area: str, problem: Problem) -> Finding:
     levels: dict[str, Level] = {"error": "error", "warning": "warning"}
     place = ": ".join(filter(None, (str(problem.path or ""), problem.key)))
     return Finding(levels.get(problem.severity, "info"), area, place, problem.message)
+
+
+def _key(context: CommandContext) -> Iterator[Finding]:
+    around = context.around
+    if around.looked_at:
+        looked = "; ".join(f"{place}: {state}" for place, state in around.looked_at)
+        text = f"no key was found ({looked}), so an offline guide answers"
+        advice = "set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL (--base-url) for an endpoint that needs none"
+        yield Finding("info", "key", "none", text, advice)
+    elif around.credential == "none":
+        yield Finding("ok", "key", around.endpoint, "no key is set, and none is sent")
+    else:
+        yield Finding("ok", "key", around.endpoint, f"the key is that of {around.credential}")
 
 
 def _rules(context: CommandContext) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""`mcode doctor`: what is wrong in this folder's settings, rules, hooks, servers and trust. No model is asked.
+"""`mcode doctor`: what is wrong with this folder's settings, key, rules, hooks, servers and trust. No model is asked.
 
 Servers that may run are connected, to see whether they work. Nothing that is not trusted is started. Ends with 0 where
 all is well, with 1 where something does not work or can never have its effect.
@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _examined(given: argparse.Namespace) -> CommandResult:
-    async with looking(given.settings) as context:
+    async with looking(given.settings, endpoint=True) as context:
         if not given.offline:
             await _connect(context)
         return await context.registry.run("/doctor", context)

@@ -56,6 +56,23 @@ def test_a_folder_where_all_is_well_ends_with_0(machine: Machine) -> None:
     assert "sandbox" in ran.out
 
 
+def test_where_the_key_comes_from_is_told_or_where_it_was_looked_for(
+    machine: Machine, examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
+    code, findings = examine("--offline")
+    assert code == 0
+    told = of(findings, "key", "info")
+    assert "no key was found (ANTHROPIC_API_KEY in the environment: not set" in told
+    assert "ANTHROPIC_BASE_URL" in told
+    machine.settings({"mcode": {"baseUrl": "http://127.0.0.1:9"}})
+    assert "no key is set, and none is sent" in of(examine("--offline")[1], "key", "ok")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-one")
+    told = of(examine("--offline")[1], "key", "ok")
+    assert "the key is that of ANTHROPIC_API_KEY in the environment" in told
+    assert "not-a-real-one" not in told
+
+
 def test_rules_and_hooks_that_can_never_have_an_effect_are_named(machine: Machine, examine: Examine) -> None:
     def hook(matcher: str, **fields: Any) -> dict[str, Any]:
         return {"matcher": matcher, "hooks": [{"type": "command", "command": "true", **fields}]}
