@@ -117,7 +117,7 @@ async def choose_endpoint(
     search = await find_credential(own, settings)
     if search.credential is None and base_url is None:
         if interactive:
-            return replace(_guide((f"No key was found. {_HOW_TO_SET}",)), looked_at=search.looked_at)
+            return replace(_guide((_HOW_TO_SET,)), looked_at=search.looked_at)
         raise UsageError(
             f"There is no model to ask. {_how_to_set(search)} `mcode --demo` shows mcode without one."
         )
