@@ -112,7 +112,7 @@ def _fits(outcome: Outcome, title: str, facts: list[str], depth: int, width: int
 def _facts(outcome: Outcome, word: str, title: str, look: Look, depth: int, width: int) -> list[str]:
     """How long, what came of it, and by whose leave; what does not fit goes, the least telling first."""
     summary = "" if outcome.summary == word else outcome.summary
-    mentioned = outcome.call.origin is Origin.USER and outcome.call.tool != "Bash"
+    mentioned = outcome.call.origin is Origin.USER and outcome.call.tool not in {"Bash", "run_code"}
     decision = "(you mentioned it)" if mentioned else outcome.decision
     facts = [fact for fact in (_duration(outcome), summary, decision) if fact]
     if not look.decorated or not decision or _fits(outcome, title, facts, depth, width):

@@ -155,7 +155,7 @@ def _facts(node: CallNode) -> list[str]:
     summary = "" if node.summary == word else clean(node.summary[:400], Kind.LINE).removeprefix(f"{word}, ")
     if node.status in {Status.DENIED, Status.FAILED}:
         summary = "" if node.status is Status.DENIED else summary
-    mentioned = node.call.origin is Origin.USER and node.call.tool != "Bash"
+    mentioned = node.call.origin is Origin.USER and node.call.tool not in {"Bash", "run_code"}
     decision = "you mentioned it" if mentioned else clean(node.decision[:400], Kind.LINE)
     took = duration_text(node.duration) if node.duration >= 0.05 else ""
     return [fact for fact in (summary, took, decision) if fact]

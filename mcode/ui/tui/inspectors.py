@@ -195,7 +195,7 @@ PROGRAMS = TableSpec(
     (
         Column("number", "#", right=True),
         Column("title", "program", width=50, least=20),
-        Column("status", "ended", width=24),
+        Column("status", "ended", lambda value: str(value).replace("_", " "), width=24),
         Column("calls", "calls", right=True, worth=4),
         Column("wall_ms", "time", lambda value: duration_text(float(value) / 1000), right=True, worth=2),
         Column("kept_out", "kept out", lambda value: size_text(int(value)), right=True, worth=3),
