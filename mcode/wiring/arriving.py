@@ -49,6 +49,7 @@ async def arrive(
     options = with_demo(options)
     bench = await prepare(options, interactive=True, question=question or NobodyToAsk())
     make_known(bench)
+    keyless = bench.endpoint_notices() if bench.endpoint.looked_at else ()  # front ends tell of it in their own way
     stack.enter_context(open_log(bench.places.logs, bench.masker, detailed=options.debug))
     stack.push_async_callback(bench.close)
     opening = await which_session(options, bench, chooser)
@@ -68,7 +69,7 @@ async def arrive(
         registry=standard_registry(),
         open_agent=bench.open_agent,
         source=opening.source,
-        remarks=_remarks(bench),
+        remarks=(*keyless, *_remarks(bench)),
         servers=bench.pool,
         offline=bench.endpoint.guide,
     )

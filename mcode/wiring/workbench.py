@@ -170,7 +170,7 @@ class Workbench:
         return (
             *(Notice(problem.message, problem.severity) for problem in problems),
             *(Notice(text) for text in self.memory.notices),
-            *(Notice(text) for text in self._endpoint_notices()),
+            *(Notice(text) for text in self.endpoint_notices()),
             *self.neighbours(session),
         )
 
@@ -184,7 +184,7 @@ class Workbench:
         self._neighbours.update(other for other, _ in new)
         return tuple(Notice(_neighbour(other, holder)) for other, holder in new)
 
-    def _endpoint_notices(self) -> tuple[str, ...]:
+    def endpoint_notices(self) -> tuple[str, ...]:
         """What the choice of the endpoint has to say, the first time."""
         notices, self._unsaid = self._unsaid, ()
         return notices

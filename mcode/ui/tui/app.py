@@ -23,7 +23,8 @@ from mcode.ui.tui.late_parts import LateParts
 from mcode.ui.tui.main_screen import MainScreen
 from mcode.ui.tui.mouse import Mouse
 from mcode.ui.tui.notifier import Notifier
-from mcode.ui.tui.prompt_area import KEYS_HINT, SHIFT_HINT, PromptArea
+from mcode.ui.tui.placeholder import KEYS_HINT, SHIFT_HINT
+from mcode.ui.tui.prompt_area import PromptArea
 from mcode.ui.tui.pump import EventPump
 from mcode.ui.tui.sessions import Sessions
 from mcode.ui.tui.status import Facts, StatusLine

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcode.ui.tui.stage import Stage
 
 WHY = "why not? Enter sends, Esc without a reason"
+REASON = "what the agent should know or do instead; may stay empty"
 ANSWER = "your answer; Enter sends, Esc back to the question"
 WAITS = "your typing stays here; approvals wait"
 KEPT = "draft kept"
@@ -195,7 +196,7 @@ class Deciding:
         if is_question(request):
             self._answer(request, offer)
         elif offer.with_reason:
-            self._prompt.ask(WHY, lambda reason: self._deny(request, offer, reason))
+            self._prompt.ask(WHY, lambda reason: self._deny(request, offer, reason), REASON)
             self._stage.focus_prompt()
             self._panel.mark("parked", self._offers.index(offer))
         elif offer.key == BATCH:

@@ -1,8 +1,12 @@
-"""What stands in the prompt while it is empty: how things stand, what Enter would do, or what can be typed."""
+"""What the prompt says in its border, and while it is empty: how things stand, what Enter does, what can be typed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+KEYS_HINT = "Enter send    Ctrl+J new line"
+SHIFT_HINT = "Enter send    Shift+Enter new line"
+"""In the border; the second where the terminal knows that key."""
 
 USUAL = "Ask for a change, or type / for commands, @ for files, ? for keys"
 SHORT = "Ask; / commands, @ files, ? keys"
@@ -12,6 +16,8 @@ SHORT = "Ask; / commands, @ files, ? keys"
 class Placeholder:
     """The first of these that there is."""
 
+    asked: str | None = None
+    """What the prompt may be told while it serves another question than the draft."""
     state: str = ""
     """How things stand, such as that there is no key."""
     offer: str = ""
@@ -22,4 +28,6 @@ class Placeholder:
     @property
     def text(self) -> str:
         """What is shown."""
+        if self.asked is not None:
+            return self.asked
         return self.state or self.offer or (USUAL if self.width >= len(USUAL) + 2 else SHORT)

@@ -13,7 +13,7 @@ from mcode.ui.suggestion import Suggestion
 from mcode.ui.tui.chips import Chips
 from mcode.ui.tui.enter_guard import EnterGuard
 from mcode.ui.tui.past import Past, as_row, found_in
-from mcode.ui.tui.placeholder import Placeholder
+from mcode.ui.tui.placeholder import KEYS_HINT, Placeholder
 from mcode.ui.tui.prompt_keys import PROMPT_KEYS
 from mcode.ui.tui.text_area import TextArea
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
     from mcode.ui.tui.prompt_actions import PromptActions
     from mcode.ui.tui.suggestions import Suggestions
-
-KEYS_HINT = "Enter send    Ctrl+J new line"
-SHIFT_HINT = "Enter send    Shift+Enter new line"
-"""Where the terminal knows that key."""
 
 
 @dataclass(slots=True)
@@ -132,13 +128,15 @@ class PromptArea(TextArea, inherit_bindings=False):
         if self._stashed is None:
             self.border_title = Content(self._title)
 
-    def ask(self, title: str, done: Callable[[str | None], None]) -> None:
-        """Serve another question: Enter hands over what was typed, Esc hands over None. The draft is kept aside."""
+    def ask(self, title: str, done: Callable[[str | None], None], empty: str = "") -> None:
+        """Serve another question (`empty`: said before anything is typed); Esc hands over None. The draft is kept."""
         self.end_list()
         selection = (self.selection.start, self.selection.end)
         self._stashed = _Stashed(self.text, selection, self._chips, self._title, done)
         self._chips = Chips()
         self.border_title = Content(title)
+        self._empty.asked = empty
+        self.placeholder = Content(empty)
         self.add_class("asks")
         self.load_text("")
 
@@ -150,6 +148,8 @@ class PromptArea(TextArea, inherit_bindings=False):
         typed = self._chips.expand(self.text)
         self._stashed = None
         self._chips = stashed.chips
+        self._empty.asked = None
+        self.placeholder = Content(self._empty.text)
         self.remove_class("asks")
         self.load_text(stashed.text)
         self.selection = type(self.selection)(*stashed.selection)

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from mcode.text import Kind, cell_width, clean, shorten
+from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +56,10 @@ _WIDE = 70
 
 _SHORTER = ((" in the environment", " (env)"), (" in ~/.mcode/settings.json", " (settings.json)"))
 """Where there is less room."""
+
+_ENDPOINT = (
+    "For another endpoint of the Messages protocol start mcode with --base-url, or set ANTHROPIC_BASE_URL."
+)
 
 _ELSEWHERE = "You can look around without a key: /tools, /mcp, /permissions and /help work now."
 
@@ -182,4 +187,6 @@ def _rows(places: Sequence[tuple[str, str]], width: int, cut: str, *, roomy: boo
         yield Content(shorten(f"  {at}  {choice}", width, cut))
     yield from blank
     if roomy:
-        yield Content(shorten(_ELSEWHERE, width, cut))
+        for text in (_ENDPOINT, _ELSEWHERE):
+            for row in wrap_words(text, width):
+                yield Content(row)

@@ -15,6 +15,7 @@ from mcode.text import Kind, cell_width, clean, shorten
 from mcode.ui.tui.inspector import InspectorScreen, TextInspector
 from mcode.ui.tui.rows import counted
 from mcode.ui.tui.table_view import TableView
+from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -96,6 +97,7 @@ class TableInspector(InspectorScreen):
         self._state = ""
         self._sort = -1
         self._note_lines: Sequence[str] = ()
+        self._table_noted = False
         self._answer: tuple[str, str] | None = None
         """The command that was asked last by the box, and its answer."""
         self._asked_at = 0.0
@@ -254,11 +256,11 @@ class TableInspector(InspectorScreen):
         elif len(lines) > _NOTE_ROWS:
             self.front.push_screen(TextInspector(self.front, command, result.text))
             return
-        self._say(*lines)
+        self._say(*lines, table=boxed)
 
-    def _say(self, *lines: str) -> None:
-        """Show lines above the rows."""
-        self._note_lines = lines
+    def _say(self, *lines: str, table: bool = False) -> None:
+        """Show lines above the rows; those of a `table` stay one row each."""
+        self._note_lines, self._table_noted = lines, table
         self._draw_note()
         self._note.display = True
 
@@ -273,7 +275,9 @@ class TableInspector(InspectorScreen):
     def _draw_note(self) -> None:
         width = max(20, self.size.width - 2)
         cut = self.front.look.glyphs.cut
-        self._note.update(Content("\n").join(Content(shorten(line, width, cut)) for line in self._note_lines))
+        lines = self._note_lines
+        rows = lines if self._table_noted else [row for line in lines for row in wrap_words(line, width)]
+        self._note.update(Content("\n").join(Content(shorten(row, width, cut)) for row in rows))
 
     def _fill(self) -> None:
         spec = self._spec
