@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Arguments, Command, CommandResult, CopyText
 from mcode.errors import UsageError
 from mcode.events import AssistantMessage
+from mcode.files import replace_file
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mcode.commands.host import CommandContext
 
-_USAGE = "/copy [n]"
+_USAGE = "/copy [file] [n]"
 
 
 async def _copy(context: CommandContext, arguments: Arguments) -> CommandResult:
-    words = arguments.at_most(1, _USAGE)
+    words = arguments.at_most(2, _USAGE)
+    to_file = words[:1] == ("file",)
+    words = words[1:] if to_file else words
+    if len(words) > 1:
+        raise UsageError(f"Nothing was copied. Usage: {_USAGE}")
     number = words[0] if words else "1"
     if not (number.isascii() and number.isdecimal()) or int(number) < 1:
         raise UsageError(f"{number!r} is no number of an answer, 1 being the last. Usage: {_USAGE}")
@@ -27,7 +35,18 @@ async def _copy(context: CommandContext, arguments: Arguments) -> CommandResult:
     if int(number) > len(answers):
         raise UsageError(f"This session has {len(answers)} answers, so there is no {number}. from the end.")
     text = answers[-int(number)]
+    if to_file:
+        path = context.agent.session.directory / f"answer-{len(answers) - int(number) + 1}.md"
+        await asyncio.to_thread(_write, path, text)
+        return CommandResult(f"The answer is in {path}", {"path": str(path)})
     return CommandResult(text, {"text": text}, CopyText(text))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        replace_file(path, f"{text}\n".encode("utf-8", "replace"))
+    except OSError as error:
+        raise UsageError(f"The answer was not written to {path}: {error.strerror or error}.") from None
 
 
 def _text_of(event: AssistantMessage) -> str:
@@ -35,4 +54,9 @@ def _text_of(event: AssistantMessage) -> str:
     return "\n\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text").strip()
 
 
-COPY = Command("copy", "copy the last answer, or the n-th before it", _copy, "[n]")
+COPY = Command(
+    "copy",
+    "copy the last answer, or the n-th before it; to a file where the clipboard is out of reach",
+    _copy,
+    "[file] [n]",
+)

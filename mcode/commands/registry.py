@@ -23,9 +23,11 @@ class OpenSession:
     """Leave the present session and open another one."""
 
     source: str
-    """`clear` for a new session, `resume` for an earlier one."""
+    """`clear` for a new session, `resume` for an earlier one, `fork` for a copy of one."""
     reference: str | None = None
     """Id, beginning of an id, or name of the session to resume."""
+    name: str = ""
+    """What the session is called once it is open; empty where it stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,11 @@ async def _resume(context: CommandContext, arguments: Arguments) -> CommandResul
 
 
 async def _branch(context: CommandContext, arguments: Arguments) -> CommandResult:
-    name = " ".join(arguments.words)
     _refuse_while_busy(context, "/branch")
-    old = context.agent.session.id
-    text = f"A copy of this session goes on. This one is kept as it is: /resume {old[:8]}"
-    if name:
-        text = f"{text}. /rename gives the copy a name."
-    return CommandResult(text, {"left": old}, OpenSession("fork", old))
+    old, name = context.agent.session.id, " ".join(arguments.words)
+    called = f' It is called "{name}".' if name else ""
+    text = f"You go on in a copy of the session {old[:8]}.{called} /resume {old[:8]} goes back to that one."
+    return CommandResult(text, {"left": old}, OpenSession("fork", old, name))
 
 
 async def _rename(context: CommandContext, arguments: Arguments) -> CommandResult:
@@ -126,5 +124,5 @@ RESUME = Command(
     aliases=("continue",),
     complete=_references,
 )
-BRANCH = Command("branch", "go on with a copy of this session; this one stays as it is", _branch)
+BRANCH = Command("branch", "go on with a copy of this session; this one stays as it is", _branch, "[NAME]")
 RENAME = Command("rename", "give this session a name", _rename, "NAME")

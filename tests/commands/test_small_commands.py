@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +22,6 @@ from tests.stage import stage, turns, use
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
 PRICES = {"mcode": {"prices": {"scripted-1": {"input": 1000, "output": 1000}}}}
 
@@ -43,6 +43,12 @@ async def test_branch_opens_a_copy_and_copy_takes_an_answer(tmp_path: Path) -> N
         assert (await typed(here, "/copy")).action == CopyText("Second.")
         assert (await typed(here, "/copy 2")).text == "First."
         assert (await typed(here, "/copy 3")).failed
+        assert (await typed(here, "/branch of mine")).action == OpenSession(
+            "fork", here.agent.session.id, "of mine"
+        )
+        written = await typed(here, "/copy file 2")
+        assert Path(written.data["path"]).read_text() == "First.\n"
+        assert (await typed(here, "/copy file 2 3")).failed
         assert (await typed(here, "/copy x")).failed
 
 

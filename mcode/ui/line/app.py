@@ -268,8 +268,10 @@ class LineApp:
         match result.action:
             case Quit():
                 self.quit()
-            case OpenSession(source=source, reference=reference):
+            case OpenSession(source=source, reference=reference, name=called):
                 await self.sessions.switch(source, reference)
+                if called:
+                    self.agent.rename(called)
             case Redraw(draft=draft):
                 self.hands.give_back(draft)
             case CopyText(text=text):

@@ -30,8 +30,8 @@ class Answers:
             case Quit():
                 front.exit(0)
                 return
-            case OpenSession(source=source, reference=reference):
-                await front.sessions.switch(source, reference)
+            case OpenSession(source=source, reference=reference, name=called):
+                await self._open(source, reference, called, result.text if source == "fork" else "")
                 return
             case Redraw(draft=draft):
                 front.sessions.redraw()
@@ -57,6 +57,14 @@ class Answers:
             front.say(result.text, "command")
         else:
             front.push_screen(TextInspector(front, line.strip(), result.text))
+
+    async def _open(self, source: str, reference: str | None, name: str, text: str) -> None:
+        """Go to another session, give it a name, and say what there is to say in it."""
+        await self._front.sessions.switch(source, reference)
+        if name:
+            self._front.agent.rename(name)
+        if text:
+            self._front.say(text, "command")
 
     def approval(self, deciding: Deciding) -> None:
         """The approval that is shown, whole, with the raw arguments."""

@@ -78,16 +78,15 @@ def _mouse(front: McodeApp) -> Command:
 
 def _copy(front: McodeApp) -> Command:
     async def run(context: CommandContext, arguments: Arguments) -> CommandResult:
-        if arguments.rest:
+        text = front.transcript.text_at_cursor()
+        if arguments.rest or not text.strip():
             return await COPY.run(context, arguments)
-        text = front.transcript.whole_text()
-        if not text.strip():
-            raise UsageError("There is nothing to copy yet.")
         front.copy(text)
-        told = f"Sent {len(text):,} characters of the last block to the clipboard."
+        told = f"Sent {len(text):,} characters of the block under the cursor to the clipboard."
         return CommandResult(told, {"characters": len(text)})
 
-    return Command("copy", "send the last block to the clipboard, or the n-th answer", run, "[n]")
+    summary = "send the last answer to the clipboard, or the n-th before it; the block under the cursor where one is"
+    return Command("copy", summary, run, COPY.usage)
 
 
 def _key(front: McodeApp) -> Command:

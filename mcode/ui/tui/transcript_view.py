@@ -139,10 +139,12 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         found = self.get_selection(selection) if (selection := self.text_selection) is not None else None
         return found[0] if found is not None else ""
 
-    def whole_text(self, block: int | None = None) -> str:
-        """All that a block holds, clean, for a pager or the clipboard; None: the block under the cursor or the last."""
-        number = block if block is not None else self._meant()
-        return self.document.blocks[number].whole_text() if number is not None else ""
+    def text_at_cursor(self) -> str:
+        """All that the block under the cursor holds, clean; empty where the cursor is nowhere in view."""
+        visible = [number for number, _ in self._viewport.places]
+        if self._cursor is None or self._cursor not in visible:
+            return ""
+        return self.document.blocks[self._cursor].whole_text()
 
     def last_rows(self, count: int) -> list[str]:
         """The last rows as plain text, for the normal screen after the app has ended."""
