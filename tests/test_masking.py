@@ -344,4 +344,4 @@ def test_l_03_l_04_a_long_text_is_masked_once_and_anew_where_more_is_known() -> 
     assert value not in masker.mask(long)
     for number in range(20):
         assert masker.mask(f"{number} {long}").startswith(f"{number} begin ")
-    assert len(masker._kept) <= KEPT  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- what is kept is to be bounded
+    assert len(masker._kept) <= KEPT  # pyright: ignore[reportPrivateUsage] -- what is kept is to be bounded

@@ -283,6 +283,7 @@ async def test_what_the_hooks_of_a_session_are_told(setting: Setting) -> None:
     await runner.stop("done", active=True)
     await runner.other("PreCompact", {"trigger": "manual", "custom_instructions": ""}, "manual")
     await runner.session_ended("logout")
+    prompts: dict[str, str] = {}
     common = {**COMMON, "cwd": str(setting.root)}
     for event, fields in {
         "SessionStart": {"source": "fork", "model": "some-model"},
@@ -291,7 +292,11 @@ async def test_what_the_hooks_of_a_session_are_told(setting: Setting) -> None:
         "Stop": {"stop_hook_active": True, "last_assistant_message": "done"},
         "PreCompact": {"trigger": "manual", "custom_instructions": ""},
     }.items():
-        assert received(setting, event) == {**common, "hook_event_name": event, **fields}
+        message = received(setting, event)
+        prompts[event] = message.pop("prompt_id", "")
+        assert message == {**common, "hook_event_name": event, **fields}
+    assert prompts.pop("SessionStart") == "", "nothing had been sent yet"
+    assert len(set(prompts.values())) == 1
 
 
 async def test_where_hooks_run_and_what_they_inherit(setting: Setting) -> None:
