@@ -39,12 +39,13 @@ class _Running:
 class LiveArea:
     """Keeps what the redrawn rows show; reads the event stream and nothing else."""
 
-    def __init__(self, model: str, mode: str, *, confined: bool = False, cut: str = "\u2026") -> None:
-        """`confined`: commands run in a sandbox; `cut` stands at the end of what is too wide."""
+    def __init__(self, model: str, mode: str, *, cut: str = "\u2026") -> None:
+        """`cut` stands at the end of what is too wide."""
         self.cut = cut
         self.model = model
         self.mode = mode
-        self.confined = confined
+        self.marks: tuple[str, ...] = ()
+        """What else holds of the session: commands run in a sandbox, edits may be made without a way back."""
         self.ledger: Ledger | None = None
         self.queue: tuple[str, ...] = ()
         self.early: tuple[str, ...] = ()
@@ -65,7 +66,8 @@ class LiveArea:
     def follow(self, agent: Conversation) -> None:
         """This session is the one that is open."""
         self.model, self.mode = agent.model, agent.mode
-        self.confined = bool(agent.policy.sandbox)
+        without_undo = not agent.settings.own.undo_required
+        self.marks = ("sandbox",) * bool(agent.policy.sandbox) + ("undo optional",) * without_undo
         self.ledger = agent.ledger
 
     def receive(self, event: Event) -> None:  # noqa: C901 -- one case an event, each one line
@@ -134,7 +136,7 @@ class LiveArea:
     def status(self, width: int) -> LiveRow:
         """The last row: model, mode, and how full the window is."""
         model = clean(self.model, Kind.LINE)
-        parts = [model, self.mode, "sandbox" if self.confined else ""]
+        parts = [model, self.mode, *self.marks]
         parts += meter(self.ledger, detailed=width >= 80)
         if width < 60:
             parts = parts[1:]

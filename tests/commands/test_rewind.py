@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Redraw
 from mcode.events import Notice, TurnStarted
+from mcode.ui.live import LiveArea
 from tests.commands.typing import typed
 from tests.stage import stage, turns, use
 
@@ -137,3 +138,6 @@ async def test_u_04_where_undo_is_not_required_each_change_without_a_way_back_is
         assert (session.project / "a.txt").read_text() == "one\n"
         (told,) = [notice.text for notice in session.of(Notice) if "a.txt" in notice.text]
         assert "a rewind will not bring back what it held (mcode.undoRequired is false)" in told
+        area = LiveArea("", "")
+        area.follow(session.agent)
+        assert "undo optional" in area.status(80).text

@@ -150,6 +150,18 @@ def test_p_07_what_a_pattern_stands_for_is_looked_at(house: House) -> None:
     assert "outside" in judged(house, "cat docs/*.md").reason
 
 
+def test_p_07_a_pattern_that_a_users_rule_lets_through_reaches_no_option(house: House) -> None:
+    """In the built-in table only programs whose options do no harm take patterns; a rule of the user's covers more,
+    and then what a pattern finds begins with `./` or with a plain letter, never with a dash.
+    """
+    (house.start / "-oPWN").touch()
+    assert judged(house, "sort *").behavior is Behavior.ASK
+    assert judged(house, "diff a*").behavior is Behavior.ASK
+    verdict = judged(house, "sort * a?", "allow Bash(sort *)")
+    assert (verdict.behavior, verdict.run_as) == (Behavior.ALLOW, "sort ./* a?")
+    assert judged(house, "sort -*", "allow Bash(sort *)").behavior is Behavior.ASK
+
+
 @pytest.mark.parametrize(
     "line",
     [

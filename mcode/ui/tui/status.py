@@ -70,7 +70,7 @@ class StatusLine(Static):
         facts = self._facts
         model = clean(facts.model, Kind.LINE)
         mode = "no key" if self.keyless else _MODES.get(facts.mode, facts.mode)
-        mode += "  sandbox" if facts.confined else ""
+        mode = "  ".join((mode, *facts.marks))
         left = mode if width < 62 or not self.chosen else f"{model}  {mode}"
         parts = [*meter(facts.ledger, detailed=width >= 78), self._servers()]
         right = "  ".join(part for part in parts if part)
