@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.jsontext import JsonObject
+    from mcode.run_code.engine import Confine
     from mcode.tool import Question, ToolServices
 
 Body = Callable[[dict[str, Any]], Any]
@@ -129,6 +130,8 @@ class Workplace:
         self._run_code: RunCode | None = None
         self.limits = QUICK
         self.together = False
+        self.confine: Confine | None = None
+        """Puts the engines into a sandbox."""
         self.loaded: set[str] = set()
         """Deferred tools that the model has seen."""
 
@@ -159,6 +162,7 @@ class Workplace:
                     lambda text: text.replace("hush", "(masked)"),
                     lambda tool: tool.name in self.loaded,
                     together=self.together,
+                    confine=self.confine,
                 )
             )
         return self._run_code
