@@ -8,6 +8,9 @@ KEYS_HINT = "Enter send    Ctrl+J new line"
 SHIFT_HINT = "Enter send    Shift+Enter new line"
 """In the border; the second where the terminal knows that key."""
 
+UNMARKED = "pasted without paste mode: Enter sends"
+"""Below it, after a paste that the terminal did not mark."""
+
 USUAL = "Ask for a change, or type / for commands, @ for files, ? for keys"
 SHORT = "Ask; / commands, @ files, ? keys"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.content import Content
@@ -13,8 +12,10 @@ from mcode.ui.suggestion import Suggestion
 from mcode.ui.tui.chips import Chips
 from mcode.ui.tui.enter_guard import EnterGuard
 from mcode.ui.tui.past import Past, as_row, found_in
-from mcode.ui.tui.placeholder import KEYS_HINT, Placeholder
+from mcode.ui.tui.paste_guard import UnmarkedPaste
+from mcode.ui.tui.placeholder import KEYS_HINT, UNMARKED, Placeholder
 from mcode.ui.tui.prompt_keys import PROMPT_KEYS
+from mcode.ui.tui.stashed import Stashed
 from mcode.ui.tui.text_area import TextArea
 
 if TYPE_CHECKING:
@@ -25,17 +26,6 @@ if TYPE_CHECKING:
 
     from mcode.ui.tui.prompt_actions import PromptActions
     from mcode.ui.tui.suggestions import Suggestions
-
-
-@dataclass(slots=True)
-class _Stashed:
-    """The draft while the prompt serves another question."""
-
-    text: str
-    selection: tuple[tuple[int, int], tuple[int, int]]
-    chips: Chips
-    title: str
-    done: Callable[[str | None], None]
 
 
 class PromptArea(TextArea, inherit_bindings=False):
@@ -72,7 +62,7 @@ class PromptArea(TextArea, inherit_bindings=False):
         self._guard = EnterGuard(send=self._send, keep=self._pasted_enter)
         self._query: str | None = None
         """What is searched for in the history; None while nothing is searched."""
-        self._stashed: _Stashed | None = None
+        self._stashed: Stashed | None = None
         self._looking: asyncio.Task[None] | None = None
         self._keys = self._title = keys
         self.border_title = Content(keys)
@@ -132,7 +122,7 @@ class PromptArea(TextArea, inherit_bindings=False):
         """Serve another question (`empty`: said before anything is typed); Esc hands over None. The draft is kept."""
         self.end_list()
         selection = (self.selection.start, self.selection.end)
-        self._stashed = _Stashed(self.text, selection, self._chips, self._title, done)
+        self._stashed = Stashed(self.text, selection, self._chips, self._title, done)
         self._chips = Chips()
         self.border_title = Content(title)
         self._empty.asked = empty
@@ -194,6 +184,8 @@ class PromptArea(TextArea, inherit_bindings=False):
         event.prevent_default()
         self.end_list()
         self._insert(self._chips.paste(event.text))
+        if isinstance(event, UnmarkedPaste):
+            self._actions.hint(UNMARKED)
 
     def _typed(self, letter: str) -> None:
         if self._query is not None:
@@ -230,7 +222,7 @@ class PromptArea(TextArea, inherit_bindings=False):
 
     def _pasted_enter(self) -> None:
         self._insert("\n")
-        self._actions.hint("pasted without paste mode: Enter sends")
+        self._actions.hint(UNMARKED)
 
     def _send(self) -> None:
         self.end_list()

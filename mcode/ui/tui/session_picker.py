@@ -15,7 +15,7 @@ from mcode.text import Kind, clean
 from mcode.ui.tui.rows import Row, Span, row
 from mcode.ui.tui.rows_view import RowsView
 from mcode.ui.tui.table_inspector import TableInspector
-from mcode.ui.wrap import wrap_cells
+from mcode.ui.wrap import wrap_cells, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -91,7 +91,9 @@ def _rows(said: Sequence[tuple[str, str]], width: int) -> list[Row]:
     rows: list[Row] = []
     for who, text in said:
         lines = clean(text, Kind.BLOCK).expandtabs(4).strip().split("\n")
-        pieces = [piece for line in lines for piece in wrap_cells(line, max(10, width - 8))]
+        room = max(10, width - 8)
+        parts = (part for line in lines for part in wrap_words(line, room))
+        pieces = [piece for part in parts for piece in wrap_cells(part, room)]
         rows += [
             row(Span(f"{who if at == 0 else '':<7} ", "dim"), Span(piece)) for at, piece in enumerate(pieces)
         ]

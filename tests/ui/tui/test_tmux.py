@@ -1,4 +1,4 @@
-"""What only a real terminal multiplexer shows: where its cursor stands, and a paste that it does not mark."""
+"""What only a real terminal multiplexer shows: where its cursor stands, pastes that it marks or not, and an editor."""
 
 from __future__ import annotations
 
@@ -10,30 +10,41 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcode.model.script import parse_script
+from tests.e2e.binary import endpoint
 from tests.ui.tui.terminal import READY
+from tools.messages_server import running_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.e2e.binary import Machine
+    from tools.messages_server import RunningServer
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux here")
+
+EDITOR = '#!/bin/sh\necho EDITOR HAS IT\nsleep 1\necho appended >> "$1"\n'
+
+STREAMED = [f"streamed line {number}" for number in range(12)]
+
+LINES = "".join(f"line {number}\n" for number in range(10_000))
 
 
 class Tmux:
     """One mcode in a tmux server of its own."""
 
-    def __init__(self, machine: Machine, socket: Path) -> None:
+    def __init__(self, machine: Machine, socket: Path, *arguments: str, **environment: str) -> None:
         self._command = ["tmux", "-S", str(socket), "-f", "/dev/null"]
         self._environment = {
             **machine.environment,
             "LANG": "C.UTF-8",
             "LC_ALL": "C.UTF-8",
             "TERM": "xterm-256color",
+            **environment,
         }
         self._cwd = machine.project
-        program = shlex.join(machine.command("--demo"))
+        program = shlex.join(machine.command(*arguments))
         self.run("new-session", "-d", "-x", "100", "-y", "30", f"TERM=tmux-256color exec {program}")
 
     def run(self, *words: str, stdin: str | None = None) -> str:
@@ -71,8 +82,19 @@ class Tmux:
 
 
 @pytest.fixture
-def tmux(machine: Machine, tmp_path: Path) -> Iterator[Tmux]:
-    running = Tmux(machine, tmp_path / "tmux")
+def server() -> Iterator[RunningServer]:
+    answer = {"blocks": ["\n\n".join(STREAMED)], "pace": 0.02}
+    replies = [{"reply": "All of it came."}, {"reply": "This too."}, {"reply": answer}]
+    with running_server(parse_script({"turns": replies}, "tmux")) as running:
+        yield running
+
+
+@pytest.fixture
+def tmux(machine: Machine, tmp_path: Path, server: RunningServer) -> Iterator[Tmux]:
+    editor = tmp_path / "editor"
+    editor.write_text(EDITOR)
+    editor.chmod(0o700)
+    running = Tmux(machine, tmp_path / "tmux", *endpoint(server), EDITOR=str(editor))
     try:
         running.until(lambda: READY in running.shown and "Try:" in running.shown)
         yield running
@@ -80,7 +102,14 @@ def tmux(machine: Machine, tmp_path: Path) -> Iterator[Tmux]:
         running.run("kill-server")
 
 
-def test_19_and_18_wide_letters_move_the_cursor_by_two_and_an_unmarked_paste_is_not_sent(tmux: Tmux) -> None:
+def test_18_and_19_and_20_in_tmux(tmux: Tmux, server: RunningServer) -> None:
+    """One start for all of them: a start costs more than what is looked at."""
+    wide_letters_move_the_cursor_by_two(tmux)
+    a_paste_of_ten_thousand_lines_is_one_label_and_is_sent_whole(tmux, server)
+    the_editor_gets_the_draft_while_an_answer_streams(tmux)
+
+
+def wide_letters_move_the_cursor_by_two(tmux: Tmux) -> None:
     text = "\u6f22\u5b57\u304b\u306a"
     empty = tmux.column
     for at, letter in enumerate(text, 1):
@@ -92,11 +121,35 @@ def test_19_and_18_wide_letters_move_the_cursor_by_two_and_an_unmarked_paste_is_
     tmux.keys("C-c")
     tmux.until(lambda: tmux.column == empty and text not in tmux.shown)
 
-    lines = [f"line {number} of a paste" for number in range(5)]
-    tmux.run("load-buffer", "-", stdin="\n".join([*lines, ""]))
+
+def a_paste_of_ten_thousand_lines_is_one_label_and_is_sent_whole(tmux: Tmux, server: RunningServer) -> None:
+    tmux.run("load-buffer", "-", stdin=LINES)
     tmux.run("paste-buffer")  # without -p tmux sends bare keys
-    tmux.until(lambda: all(line in tmux.shown for line in lines))
-    assert "Ask for a change" not in tmux.shown  # it is all in the prompt
-    assert "Esc interrupts" not in tmux.shown
+    tmux.until(lambda: "pasted without paste mode: Enter sends" in tmux.shown)
+    tmux.until(lambda: "[pasted 10,000 lines]" in tmux.shown)
+    assert not server.bodies
+    tmux.keys("Enter")
+    tmux.until(lambda: "All of it came." in tmux.shown)
+    tmux.run("paste-buffer", "-p")
+    tmux.until(lambda: "[pasted 10,000 lines]" in tmux.shown)
+    assert len(server.bodies) == 1
+    tmux.keys("Enter")
+    tmux.until(lambda: "This too." in tmux.shown)
+    for body in server.bodies:
+        sent = body["messages"][-1]["content"][-1]["text"]
+        assert sent.rstrip("\n") == LINES.rstrip("\n")
+
+
+def the_editor_gets_the_draft_while_an_answer_streams(tmux: Tmux) -> None:
+    tmux.type("go on")
+    tmux.keys("Enter")
+    tmux.until(lambda: STREAMED[0] in tmux.shown)
+    tmux.type("my draft")
+    tmux.until(lambda: "my draft" in tmux.shown)
+    tmux.keys("C-g")
+    tmux.until(lambda: "EDITOR HAS IT" in tmux.shown)
+    tmux.until(lambda: "appended" in tmux.shown and "my draft" in tmux.shown)
+    tmux.until(lambda: all(line in tmux.shown for line in STREAMED))
+    assert "EDITOR HAS IT" not in tmux.shown
     tmux.keys("C-c")
-    tmux.until(lambda: lines[0] not in tmux.shown)
+    tmux.until(lambda: "appended" not in tmux.shown)
