@@ -193,6 +193,8 @@ class Tool(ABC):
     """Seconds after which `execute` ends the body; None where the body has a limit of its own."""
     output_limit: int = 100_000
     """Characters of text that the model gets at most; `fit` cuts the rest."""
+    always_asks: str = ""
+    """Why the user answers for every single call, whatever rules, hooks and modes say; empty for most."""
     must_ask: str = ""
     """Why permissions that were given earlier do not cover the tool as it is now; empty for most."""
 

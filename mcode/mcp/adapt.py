@@ -56,6 +56,10 @@ class ForeignTool(Tool):
         most = self.meta.get("anthropic/maxResultSizeChars")
         asked = most if isinstance(most, int) and not isinstance(most, bool) else 0
         self.output_limit = max(output_limit, min(asked, RESULT_LIMIT))
+        if self.meta.get("anthropic/requiresUserInteraction") is True:
+            self.always_asks = (
+                f"the MCP server {server} wants the user's own answer for each call of this tool"
+            )
         self._caller = caller
 
     @property

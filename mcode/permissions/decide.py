@@ -193,12 +193,10 @@ class Policy:
         *,
         hook: Behavior | None = None,
         hook_reason: str = "",
-        must_ask: str = "",
     ) -> Verdict:
         """Decide about one call, on exactly the arguments that would run.
 
         `hook` is what the PreToolUse hooks said: deny blocks, ask asks, allow saves only the question.
-        `must_ask` is why this call is asked about in every mode, where its tool demands that.
         """
         subject = self._subject(call, tool, access)
         verdict = (
@@ -207,7 +205,7 @@ class Policy:
             or outside_is_blocked(subject, self._settings)
             or _typed_by_user(call, subject)
             or (not_in_plan(subject) if self.mode is Mode.PLAN else None)
-            or never_unasked(subject, must_ask or self._doubt(tool))
+            or never_unasked(subject, tool.always_asks, self._doubt(tool))
             or self._asked_by_rule(subject)
             or _hook_says(hook, Behavior.ASK, hook_reason)
             or _hook_says(hook, Behavior.ALLOW, hook_reason)

@@ -57,8 +57,13 @@ def _why_not_reading(subject: Subject) -> str:
     return next((part.why for part in judged.parts if not part.allowed), "")
 
 
-def never_unasked(subject: Subject, must_ask: str) -> Verdict | None:
-    """Ask about what no rule, grant, hook or mode lets run without the user's word."""
+def never_unasked(subject: Subject, always: str, doubt: str) -> Verdict | None:
+    """Ask about what no rule, grant, hook or mode lets run without the user's word.
+
+    `always`: why each call of the tool is. `doubt`: why earlier permissions do not cover it, which a hook may answer.
+    """
+    if always:
+        return _ask(always)
     for place in (*subject.writes, *subject.reads):
         if place.fault:
             return _ask(f"{place.spellings[0]}: {place.fault}")
@@ -73,7 +78,7 @@ def never_unasked(subject: Subject, must_ask: str) -> Verdict | None:
         protected = write_to_protected_path(subject.reach, subject.paths)
         if protected is not None:
             return _ask(f"it may write a protected path: {protected}")
-    return Verdict(Behavior.ASK, must_ask) if must_ask else None
+    return Verdict(Behavior.ASK, doubt) if doubt else None
 
 
 def _ask(reason: str) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -315,9 +316,16 @@ def test_a_hooks_question_is_put_in_bypass_mode_too(house: House) -> None:
 
 
 def test_what_a_tool_itself_demands_is_asked_in_every_mode(house: House) -> None:
-    verdict = house.decide(("allow mcp__gh",), MCP, mode=Mode.BYPASS, must_ask="the server demands an answer")
-    assert (verdict.behavior, verdict.reason) == (Behavior.ASK, "the server demands an answer")
-    assert house.outcome((), MCP, mode=Mode.DONT_ASK, must_ask="x") == "deny"
+    call, tool, access = house.call(MCP)
+    tool = copy(tool)
+    tool.always_asks = "the server demands an answer"
+    for mode in (Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.BYPASS):
+        verdict = house.policy("allow mcp__gh", mode=mode).decide(call, tool, access, hook=Behavior.ALLOW)
+        assert (verdict.behavior, verdict.reason) == (Behavior.ASK, "the server demands an answer")
+        assert verdict.proposals == ()
+    denied = house.policy("allow mcp__gh", mode=Mode.DONT_ASK).decide(call, tool, access)
+    assert denied.behavior is Behavior.DENY
+    assert denied.reason.startswith("the server demands an answer; mode dontAsk denies")
 
 
 def test_what_the_user_typed_runs_unless_a_deny_rule_or_a_hook_forbids_it(house: House) -> None:
