@@ -84,11 +84,6 @@ class ForeignTool(Tool):
         return self.definition.body["output_schema"]
 
     @property
-    def annotations(self) -> JsonObject:
-        """The server's hints, to be shown and not to be believed."""
-        return self.definition.body["annotations"]
-
-    @property
     def tokens(self) -> int:
         """Estimated size of the definition in a request, known without unpacking it."""
         return self.definition.tokens

@@ -6,10 +6,14 @@ everything.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+from mcode import jsontext
+from mcode.mcp.parts import Parts, is_own
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -52,9 +56,11 @@ class Guard:
     needs_sign_in: bool = False
     """The server refused the last request for want of a sign-in."""
     _inner: Any = field(init=False, default=None)
+    _parts: Parts = field(default_factory=Parts)
 
     async def __aenter__(self) -> Guard:
-        self._inner = _network(self.url)
+        # Certificates are read for it, which takes a while.
+        self._inner = await asyncio.to_thread(_network, self.url)
         await self._inner.__aenter__()
         return self
 
@@ -70,6 +76,9 @@ class Guard:
         import httpx2
 
         own = same_origin(str(request.url), self.url)
+        listing = await _listing_of(request) if own else None
+        if listing is not None and is_own(listing):
+            return httpx2.Response(200, json=self._parts.answer(listing))
         if not own:
             self._check_foreign(request)
         self._set_times(request)
@@ -88,7 +97,7 @@ class Guard:
             return self._no_answer(request, fault)
         if response.status_code >= 400 and own and _is_message(request):
             return await self._say_status(request, response)
-        return self._bounded(request, response)
+        return self._bounded(request, response, in_parts=listing is not None)
 
     def _check_foreign(self, request: Any) -> None:
         """Signing in may ask another host: over TLS, or on this machine where the server is on it too."""
@@ -150,16 +159,20 @@ class Guard:
         )
         return _error_response(response.status_code, status_text(response.status_code), headers)
 
-    def _bounded(self, request: Any, response: Any) -> Any:
+    def _bounded(self, request: Any, response: Any, *, in_parts: bool = False) -> Any:
         import httpx2
 
         events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
         if events:
             request.extensions["timeout"]["read"] = None
+        stream = _bounded_stream(response.stream, None if events else BODY_LIMIT)
+        if in_parts:
+            response.headers.pop("content-length", None)  # it may become shorter
+            stream = _stream_of(self._parts.cut(stream, BODY_LIMIT, events=events), stream)
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=_bounded_stream(response.stream, None if events else BODY_LIMIT),
+            stream=stream,
             extensions=response.extensions,
         )
 
@@ -225,6 +238,14 @@ def _is_message(request: Any) -> bool:
     return request.method == "POST" and request.headers.get("content-type", "").startswith("application/json")
 
 
+async def _listing_of(request: Any) -> JsonObject | None:
+    """The message of a request for a list of tools; None for any other request."""
+    if not _is_message(request) or b'"tools/list"' not in (content := await request.aread())[:1000]:
+        return None
+    message = jsontext.parse_object(content.decode())
+    return message if message.get("method") == "tools/list" else None
+
+
 def _wants_events(request: Any) -> bool:
     return "text/event-stream" in request.headers.get("accept", "")
 
@@ -251,6 +272,24 @@ def _what_failed(error: Exception) -> str:
     if name == "ConnectError":
         return f"it cannot be reached: {error}"
     return known.get(name) or str(error) or name
+
+
+def _stream_of(chunks: AsyncIterator[bytes], source: Any) -> Any:
+    """A body of these chunks, which come from `source`."""
+    import httpx2
+    from typing_extensions import override
+
+    class Made(httpx2.AsyncByteStream):
+        @override
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for chunk in chunks:
+                yield chunk
+
+        @override
+        async def aclose(self) -> None:
+            await source.aclose()
+
+    return Made()
 
 
 def _bounded_stream(stream: Any, limit: int | None) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcode.mcp import library
 from mcode.mcp.definitions import TOOL_LIMIT
-from mcode.mcp.screen import OWN_CURSOR
+from mcode.mcp.parts import OWN_CURSOR
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

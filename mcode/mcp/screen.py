@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mcode.mcp.parts import PART, Parts, is_own
 from mcode.model.reading import is_list, is_object, objects_in, text_field
 
 if TYPE_CHECKING:
@@ -21,11 +22,6 @@ PER_SECOND = 100
 """Notifications and requests of a server that are looked at further, each second; the rest is dropped."""
 
 BURST = 200
-
-PART = 500
-"""Tools that are handed on at once."""
-
-OWN_CURSOR = "mcode-part-"
 
 METHOD_NOT_FOUND = -32601
 UNREADABLE = -32700
@@ -92,13 +88,11 @@ class Screen:
     malformed: list[str] = field(default_factory=list[str])
     """Names of entries of the list that are no tools at all."""
     splits: bool = False
-    """Whether a page of very many tools is handed on in parts: the library takes 30 ms for each thousand."""
+    """Whether a page of very many tools is handed on in parts: the library takes 30 ms for each thousand.
+    Over HTTP the guard does that, for there the library reads the whole answer first."""
     modern: bool = False
     """Whether the protocol lets a structured result be anything but an object."""
-    _rest: list[JsonObject] = field(default_factory=list["JsonObject"])
-    """Tools of the last page that the library has not asked for yet."""
-    _next_cursor: JsonValue = None
-    """What follows them at the server."""
+    _parts: Parts = field(default_factory=Parts)
     _pending: dict[int | str, str] = field(default_factory=dict[int | str, str])
     """Method of each request of ours that waits."""
     _budget: float = BURST
@@ -111,8 +105,8 @@ class Screen:
     def outgoing(self, message: JsonObject) -> JsonObject | None:
         """Take note of a message of ours; returns the answer where the screen itself has it."""
         method, identifier = text_field(message, "method"), message.get("id")
-        if method == "tools/list" and text_field(message.get("params"), "cursor").startswith(OWN_CURSOR):
-            return {"jsonrpc": "2.0", "id": identifier, "result": self._next_part({"tools": []})}
+        if self.splits and is_own(message):
+            return self._parts.answer(message)
         if method and identifier is not None:
             self._pending[_key(identifier)] = method
         elif method == "notifications/cancelled":
@@ -192,7 +186,7 @@ class Screen:
 
     def _take_tools(self, result: JsonObject) -> None:
         """Keep the tools as they were sent; the library gets only what it cannot stumble over."""
-        passed: list[JsonObject] = []
+        passed: list[JsonValue] = []
         for tool in _listed(result.get("tools")):
             name = tool.get("name") if is_object(tool) else None
             if not is_object(tool) or not isinstance(name, str):
@@ -204,20 +198,9 @@ class Screen:
             whole = is_object(schema) and schema.get("type") == "object" and "x-mcp-header" in str(schema)
             passed.append({"name": name, "inputSchema": schema if whole else {"type": "object"}})
         if self.splits and len(passed) > PART:
-            self._rest, self._next_cursor = passed, result.get("nextCursor")
-            self._next_part(result)
+            self._parts.begin(result, passed)
         else:
             result["tools"] = passed
-
-    def _next_part(self, result: JsonObject) -> JsonObject:
-        result["tools"], self._rest = self._rest[:PART], self._rest[PART:]
-        if self._rest:
-            result["nextCursor"] = f"{OWN_CURSOR}{len(self._rest)}"
-        elif self._next_cursor is not None:
-            result["nextCursor"] = self._next_cursor
-        else:
-            result.pop("nextCursor", None)
-        return result
 
     def _mend_result(self, result: JsonObject) -> None:
         """Make the result of a call one that the library takes, whatever is in it."""

@@ -10,12 +10,13 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typing_extensions import override
 
 from mcode.mcp import http_guard, library
 from mcode.mcp.entries import ServerEntry
 from mcode.mcp.http import HttpTransport
 from mcode.mcp.http_guard import is_loopback, same_origin
-from tests.mcp.http_server import Answer, Asked, Faulty, event, result_of, send_chunked, serving
+from tests.mcp.http_server import TOOL, Answer, Asked, Faulty, event, result_of, send_chunked, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -161,6 +162,44 @@ async def test_m_11_who_takes_no_connection_is_given_up_after_ten_seconds(
         for each in waiting:
             each.close()
     assert transport.fault == "it could not be reached within 0.2 s"
+
+
+@pytest.mark.parametrize("events", [False, True], ids=["json", "events"])
+async def test_m_05_a_list_of_very_many_tools_reaches_the_library_in_parts(
+    tmp_path: Path, events: bool
+) -> None:
+    class Full(Faulty):
+        @override
+        async def __call__(self, asked: Asked, writer: asyncio.StreamWriter) -> Answer | None:
+            if asked.rpc != "tools/list":
+                return await Faulty.__call__(self, asked, writer)
+            page = int(asked.message.get("params", {}).get("cursor", 0))
+            tools = [{**TOOL, "name": f"t{page}_{n}", "description": "x" * 200} for n in range(1200)]
+            more = {"nextCursor": "1"} if page == 0 else {}
+            answer = {"jsonrpc": "2.0", "id": asked.message["id"], "result": {"tools": tools, **more}}
+            if not events:
+                return Answer.json(answer)
+            note = {
+                "jsonrpc": "2.0",
+                "method": "notifications/message",
+                "params": {"level": "info", "data": ""},
+            }
+            whole = event(note) + event(answer)
+            pieces = [whole[at : at + 50_000] for at in range(0, len(whole), 50_000)]
+            return await send_chunked(writer, "text/event-stream", pieces)
+
+    async with serving(Full()) as server, connected(transport_to(server.url, tmp_path)) as client:
+        names: list[str] = []
+        sizes: list[int] = []
+        cursor = None
+        while cursor or not sizes:
+            listed = await client.list_tools(cursor=cursor)
+            names += [tool.name for tool in listed.tools]
+            sizes.append(len(listed.tools))
+            cursor = listed.next_cursor
+        assert sizes == [500, 500, 200, 500, 500, 200]
+        assert names == [f"t{page}_{n}" for page in (0, 1) for n in range(1200)]
+        assert len(server.of("tools/list")) == 2, "the server is asked for its own pages only"
 
 
 async def test_an_error_in_the_servers_own_words_has_none_of_our_secrets(tmp_path: Path) -> None:
