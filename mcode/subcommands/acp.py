@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import signal
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
@@ -13,6 +14,7 @@ from typing_extensions import override
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
 from mcode.errors import UsageError
+from mcode.jsontext import dump
 from mcode.logs import open_log
 from mcode.ui.acp.server import serve
 from mcode.wiring.options import Options
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from mcode.jsontext import JsonObject
     from mcode.session.store import SessionInfo
     from mcode.wiring.workbench import Workbench
 
@@ -83,12 +86,18 @@ class _Folders:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._benches: dict[Path, Workbench] = {}
+        self._benches: dict[tuple[Path, str], Workbench] = {}
+        """By folder, and the servers that the editor gives its sessions there."""
         self._log = ExitStack()
 
-    async def open(self, folder: Path, source: str, reference: str | None) -> CommandContext:
-        """An agent that has not started yet, and what its commands need. Raises McodeError."""
-        bench = await self._bench(folder)
+    async def open(
+        self, folder: Path, source: str, reference: str | None, servers: JsonObject
+    ) -> CommandContext:
+        """An agent that has not started yet, and what its commands need. Raises McodeError.
+
+        `servers`: entries by name as in `.mcp.json`, of the editor and so of the user's own.
+        """
+        bench = await self._bench(folder, servers)
         agent = await bench.open_agent(source, reference)
         return CommandContext(agent, bench.surroundings(), standard_registry())
 
@@ -104,10 +113,12 @@ class _Folders:
             await bench.close()
         self._log.close()
 
-    async def _bench(self, folder: Path) -> Workbench:
-        place = existing(folder)
+    async def _bench(self, folder: Path, servers: JsonObject | None = None) -> Workbench:
+        config = dump({"mcpServers": servers}) if servers else ""
+        place = (existing(folder), config)
         if place not in self._benches:
-            bench = await prepare(self._options, interactive=True, folder_of_work=place)
+            options = replace(self._options, mcp_configs=(config,)) if config else self._options
+            bench = await prepare(options, interactive=True, folder_of_work=place[0])
             if not self._benches:
                 log = open_log(bench.places.logs, bench.masker, detailed=self._options.debug)
                 self._log.enter_context(log)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcode import __version__
@@ -24,8 +25,13 @@ logger = logging.getLogger(__name__)
 class Opener(Protocol):
     """Opens sessions in folders; `wiring` and `start` fulfil it."""
 
-    async def open(self, folder: Path, source: str, reference: str | None) -> CommandContext:
-        """An agent that has not started yet, and what its commands need. Raises McodeError."""
+    async def open(
+        self, folder: Path, source: str, reference: str | None, servers: JsonObject
+    ) -> CommandContext:
+        """An agent that has not started yet, and what its commands need. Raises McodeError.
+
+        `servers`: entries by name as in `.mcp.json`, of the editor and so of the user's own.
+        """
         ...
 
     async def sessions(self, folder: Path) -> Sequence[SessionInfo]:
@@ -69,7 +75,11 @@ class _Server:
         elicitation = getattr(client_capabilities, "elicitation", None)
         self._takes_forms = getattr(elicitation, "form", None) is not None
         version = min(protocol_version, self._acp.PROTOCOL_VERSION)
-        capabilities = {"loadSession": True, "promptCapabilities": {"embeddedContext": True, "image": True}}
+        capabilities = {
+            "loadSession": True,
+            "promptCapabilities": {"embeddedContext": True, "image": True},
+            "mcpCapabilities": {"http": True, "sse": True},
+        }
         return self._schema.InitializeResponse.model_validate(
             {
                 "protocolVersion": version,
@@ -82,26 +92,26 @@ class _Server:
     async def authenticate(self, method_id: str, **_: Any) -> None:
         """The key comes from the environment or the user's settings; there is nothing to do."""
 
-    async def new_session(self, cwd: str, **_: Any) -> Any:
-        identifier, session = await self._open(cwd, "startup", None)
+    async def new_session(self, cwd: str, mcp_servers: Any = None, **_: Any) -> Any:
+        identifier, session = await self._open(cwd, "startup", None, servers_of(mcp_servers))
         self._editors[identifier].known_soon()
         return self._schema.NewSessionResponse.model_validate(
             {"sessionId": identifier, "modes": session.modes}
         )
 
-    async def load_session(self, cwd: str, session_id: str, **_: Any) -> Any:
-        identifier, session = await self._open(cwd, "resume", session_id)
+    async def load_session(self, cwd: str, session_id: str, mcp_servers: Any = None, **_: Any) -> Any:
+        identifier, session = await self._open(cwd, "resume", session_id, servers_of(mcp_servers))
         self._editors[identifier].known.set()
         await session.replay()
         return self._schema.LoadSessionResponse.model_validate({"modes": session.modes})
 
-    async def resume_session(self, session_id: str, cwd: str, **_: Any) -> Any:
-        identifier, session = await self._open(cwd, "resume", session_id)
+    async def resume_session(self, session_id: str, cwd: str, mcp_servers: Any = None, **_: Any) -> Any:
+        identifier, session = await self._open(cwd, "resume", session_id, servers_of(mcp_servers))
         self._editors[identifier].known.set()
         return self._schema.ResumeSessionResponse.model_validate({"modes": session.modes})
 
-    async def fork_session(self, session_id: str, cwd: str, **_: Any) -> Any:
-        identifier, session = await self._open(cwd, "fork", session_id)
+    async def fork_session(self, session_id: str, cwd: str, mcp_servers: Any = None, **_: Any) -> Any:
+        identifier, session = await self._open(cwd, "fork", session_id, servers_of(mcp_servers))
         self._editors[identifier].known_soon()
         return self._schema.ForkSessionResponse.model_validate(
             {"sessionId": identifier, "modes": session.modes}
@@ -167,19 +177,22 @@ class _Server:
             await session.close()
         await self._opener.close()
 
-    async def _open(self, cwd: str, source: str, reference: str | None) -> tuple[str, EditorSession]:
+    async def _open(
+        self, cwd: str, source: str, reference: str | None, servers: JsonObject
+    ) -> tuple[str, EditorSession]:
         from pathlib import Path
 
         from mcode.ui.acp.session import EditorSession
 
         try:
-            context = await self._opener.open(Path(cwd), source, reference)
+            context = await self._opener.open(Path(cwd), source, reference, servers)
         except McodeError as error:
             raise self._refusal(str(error)) from error
         identifier = context.agent.session.id
         asker = self._editors.get(identifier) or _Editor(
             self._editor, identifier, self._acp, cwd, takes_forms=self._takes_forms
         )
+        asker.servers = servers
         self._editors[identifier] = asker
         session = EditorSession(context, asker, asker.update)
         self._sessions[identifier] = session
@@ -190,7 +203,8 @@ class _Server:
         """Open a session again in which something has been trusted that counts from the beginning of one."""
         mode = session.mode
         await session.close()
-        opened = (await self._open(self._editors[identifier].folder, "resume", identifier))[1]
+        editor = self._editors[identifier]
+        opened = (await self._open(editor.folder, "resume", identifier, editor.servers))[1]
         if opened.mode != mode:
             opened.set_mode(mode)
         return opened
@@ -206,6 +220,23 @@ class _Server:
         return refusal
 
 
+def servers_of(given: Any) -> JsonObject:
+    """The servers of an editor as entries by name; one that is reached through the editor itself is left out."""
+    entries: JsonObject = {}
+    for each in given or ():
+        written: JsonObject = each.model_dump(by_alias=True, exclude_none=True, mode="json")
+        pairs = {
+            str(pair["name"]): str(pair["value"])
+            for pair in written.get("env") or written.get("headers") or ()
+        }
+        name = re.sub(r"[^A-Za-z0-9_-]+", "_", str(written.get("name", "")))[:64]
+        if "command" in written:
+            entries[name] = {"command": written["command"], "args": written.get("args", []), "env": pairs}
+        elif "url" in written:
+            entries[name] = {"type": written.get("type", "http"), "url": written["url"], "headers": pairs}
+    return entries
+
+
 class _Editor:
     """The other side, for one session."""
 
@@ -219,6 +250,8 @@ class _Editor:
         self.folder = folder
         """The session's directory, as the editor named it."""
         self.takes_forms = takes_forms
+        self.servers: JsonObject = {}
+        """The servers that the editor gives the session."""
         self.known = asyncio.Event()
         """Set once the editor knows the session's id: nothing is said of it before."""
 

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlparse
 
 from mcode.commands.registry import BoundCommands
 from mcode.errors import UsageError
+from mcode.text import Kind, clean
 from mcode.ui.acp.asking import Questions, trusts_folder
 from mcode.ui.acp.updates import Updates
 
@@ -51,10 +52,17 @@ class EditorSession:
 
     @property
     def commands(self) -> JsonObject:
-        """The slash commands, as an update."""
+        """The slash commands, and the files that are invoked like them, as an update."""
+        own = ((each.name, each.summary, each.usage) for each in self._context.registry)
+        known = {command.name for command in self._context.registry}
+        files = (
+            (each.name, clean(each.description, Kind.LINE), clean(each.argument_hint, Kind.LINE))
+            for each in self._context.agent.skills.all
+            if each.by_user and each.name not in known
+        )
         listed = [
-            {"name": command.name, "description": command.summary, "input": {"hint": command.usage or "-"}}
-            for command in self._context.registry
+            {"name": name, "description": summary or name, "input": {"hint": usage or "-"}}
+            for name, summary, usage in (*own, *files)
         ]
         return {"sessionUpdate": "available_commands_update", "availableCommands": listed}
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcode.model.script import parse_script
-from mcode.ui.acp.server import _Editor  # pyright: ignore[reportPrivateUsage] -- its order is what is tested
+from mcode.ui.acp.server import _Editor, servers_of  # pyright: ignore[reportPrivateUsage] -- its order is tested
 from tests.e2e.binary import Machine, endpoint
 from tests.e2e.story import EDIT, FIXED, LAST_WORD, READ, turn
+from tests.mcp.live import HOSTILE
 from tests.stage import use
 from tools.messages_server import running_server
 
@@ -129,6 +130,8 @@ TOUCH = use("Bash", command="touch made")
 
 RED, BLUE = {"label": "Red"}, {"label": "Blue"}
 
+ADD = "mcp__of_the_editor__add"
+
 QUESTIONS = use(
     "AskUserQuestion",
     questions=[
@@ -150,6 +153,9 @@ TURNS = [
     turn("Some questions.", QUESTIONS),
     turn("I make it.", use("Bash", "toolu_m", command="touch words")),
     {"reply": "Then not."},
+    turn(use("tool_search", queries=[f"select:{ADD}"])),
+    turn(use("call_tool", "toolu_add", name=ADD, arguments={"a": 2, "b": 3})),
+    {"reply": "Five."},
 ]
 
 
@@ -180,6 +186,7 @@ async def test_an_editor_drives_several_sessions_of_one_program_and_loads_one_ag
             await connection.prompt(session_id=session, prompt=[acp.text_block("go on")])
             assert "are you there?" in str(server.bodies[-1]["messages"])
             await an_editor_with_forms_is_asked_for_words(connection, editor, server, machine.project)
+            await servers_of_the_editor_are_used_in_its_sessions(connection, editor, machine.project)
 
 
 async def the_story_has_one_approval_and_one_denial(connection: Any, editor: Editor, folder: Path) -> None:
@@ -235,10 +242,24 @@ async def an_editor_with_forms_is_asked_for_words(
     assert not (folder / "words").exists()
 
 
+async def servers_of_the_editor_are_used_in_its_sessions(
+    connection: Any, editor: Editor, folder: Path
+) -> None:
+    editor.begin("allow_once")
+    given = {"name": "of the editor", "command": sys.executable, "args": [str(HOSTILE), "none"], "env": []}
+    servers = [acp.schema.McpServerStdio.model_validate(given)]
+    session = await connection.new_session(cwd=str(folder), mcp_servers=servers)
+    await connection.prompt(session_id=session.session_id, prompt=[acp.text_block("what is two and three?")])
+    _, added = [each for each in editor.of("tool_call_update") if each.get("status") == "completed"]
+    assert "5" in str(added["content"])
+
+
 async def modes_commands_linked_files_and_images_work(
     connection: Any, editor: Editor, server: RunningServer, folder: Path
 ) -> None:
     editor.begin()
+    (folder / ".claude" / "commands").mkdir(parents=True)
+    (folder / ".claude" / "commands" / "greet.md").write_text("Greet $0.")
     session = await begun(connection, folder)
     await connection.set_session_mode(session_id=session, mode_id="plan")
     answer = await connection.prompt(session_id=session, prompt=[acp.text_block("/mode")])
@@ -248,7 +269,7 @@ async def modes_commands_linked_files_and_images_work(
     await connection.prompt(session_id=session, prompt=[acp.text_block("look at "), link])
     assert "def mean" in str(server.bodies[-1]["messages"])
     (commands,) = editor.of("available_commands_update")
-    assert "tools" in [command["name"] for command in commands["availableCommands"]]
+    assert {"tools", "greet"} <= {command["name"] for command in commands["availableCommands"]}
     shown = [acp.text_block("what colour is this?"), acp.image_block(PICTURE, "image/png")]
     await connection.prompt(session_id=session, prompt=shown)
     assert "image" in [block["type"] for block in server.bodies[-1]["messages"][-1]["content"]]
@@ -305,6 +326,21 @@ async def test_nothing_is_said_of_a_session_before_the_editor_knows_its_id() -> 
     sent.append("answer")
     await sending
     assert sent == ["answer", "update"]
+
+
+def test_servers_of_an_editor_as_entries() -> None:
+    env = [{"name": "KEY", "value": "v"}]
+    stdio = acp.schema.McpServerStdio.model_validate(
+        {"name": "a b", "command": "c", "args": ["d"], "env": env}
+    )
+    http = acp.schema.HttpMcpServer.model_validate(
+        {"type": "http", "name": "h", "url": "http://h", "headers": env}
+    )
+    assert servers_of([stdio, http]) == {
+        "a_b": {"command": "c", "args": ["d"], "env": {"KEY": "v"}},
+        "h": {"type": "http", "url": "http://h", "headers": {"KEY": "v"}},
+    }
+    assert servers_of(None) == {}
 
 
 async def test_an_editor_that_cannot_ask_its_user_counts_as_one_whose_user_turned_away() -> None:
