@@ -58,7 +58,7 @@ class ServerEntry:
     """The server's own names of the only tools to take; None for all."""
     exclude_tools: tuple[str, ...] = ()
     own: JsonObject = field(default_factory=dict[str, JsonValue])
-    """mcode's extras, the member `mcode` of the entry: `roots` (bool), `placement`, `toolPlacement`, ..."""
+    """mcode's extras, the member `mcode` of the entry: `roots`, whether the server is told of the directories."""
     written: JsonObject = field(default_factory=dict[str, JsonValue])
     """The entry as its file has it, before expansion."""
 

@@ -32,13 +32,25 @@ KINDS: dict[str, Kind] = {
 
 BOTH = frozenset(
     {
-        *("type", "timeout", "startupTimeout", "alwaysLoad", "enabled", "disabled", "mcode", "description"),
+        *(
+            "type",
+            "timeout",
+            "startupTimeout",
+            "startup_timeout",
+            "alwaysLoad",
+            "enabled",
+            "disabled",
+            "mcode",
+            "description",
+        ),
         *("includeTools", "excludeTools", "enabled_tools", "disabled_tools"),
     }
 )
 STDIO = frozenset({"command", "args", "env", "cwd"})
 REMOTE = frozenset({"url", "headers", "headersHelper", "oauth"})
 KNOWN = BOTH | STDIO | REMOTE
+
+OWN = frozenset({"roots"})
 
 OAUTH = frozenset({"clientId", "clientSecret", "callbackPort", "scopes", "authServerMetadataUrl"})
 
@@ -116,14 +128,14 @@ class _Reading:
             headers=self._headers() if kind != "stdio" else {},
             headers_helper=self._text("headersHelper") if kind != "stdio" else "",
             timeout=self._seconds("timeout"),
-            startup_timeout=self._seconds("startupTimeout"),
+            startup_timeout=self._seconds("startupTimeout") or self._seconds("startup_timeout"),
             always_load=self._flag("alwaysLoad") or False,
             disabled=disabled,
             why_disabled=why,
             oauth=self._oauth() if kind == "http" else None,
             include_tools=self._names("includeTools", "enabled_tools"),
             exclude_tools=self._names("excludeTools", "disabled_tools") or (),
-            own=self._object("mcode"),
+            own=self._own(),
             written=self._written,
         )
         self._note_variables()
@@ -196,6 +208,11 @@ class _Reading:
             )
             written = {name: value for name, value in written.items() if name != "callbackPort"}
         return written or None
+
+    def _own(self) -> JsonObject:
+        written = self._object("mcode")
+        self._unknown(written, OWN, "mcode.")
+        return written
 
     def _disabled(self) -> tuple[bool, str]:
         where = str(self._origin.path) if self._origin.path else "--mcp-config"

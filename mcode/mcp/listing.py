@@ -56,10 +56,10 @@ async def list_tools(client: Any, screen: Screen) -> Offer:
 
 
 async def list_extras(client: Any) -> Offer:
-    """All prompts and resources. A list that fails is empty."""
+    """All prompts and resources. A list that fails is None: what was known of it stays."""
     problems: list[str] = []
 
-    async def take(what: str, ask: Callable[[str | None], Awaitable[Any]]) -> tuple[JsonObject, ...]:
+    async def take(what: str, ask: Callable[[str | None], Awaitable[Any]]) -> tuple[JsonObject, ...] | None:
         taken: list[JsonObject] = []
 
         async def page(cursor: str | None) -> Any:
@@ -74,9 +74,11 @@ async def list_extras(client: Any) -> Offer:
             problems.extend(await _pages(page, lambda: len(taken) >= EXTRAS))
         except library.failures() as error:
             problems.append(f"its {what} could not be listed: {library.explain(error)}")
+            return None
         return tuple(taken[:EXTRAS])
 
-    prompts = resources = ()
+    prompts: tuple[JsonObject, ...] | None = ()
+    resources: tuple[JsonObject, ...] | None = ()
     if _offers(client, "prompts"):
         prompts = await take("prompts", lambda cursor: client.list_prompts(cursor=cursor))
     if _offers(client, "resources"):

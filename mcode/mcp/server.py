@@ -202,8 +202,10 @@ class Server:
                 title=clean((offer.title or "")[:200], Kind.LINE),
                 instructions=cut_bytes(clean(offer.instructions or "", Kind.MODEL), INSTRUCTIONS_LIMIT),
             )
-        if offer.prompts is not None and offer.resources is not None:
-            now = replace(now, prompts=offer.prompts, resources=offer.resources)
+        if offer.prompts is not None:
+            now = replace(now, prompts=offer.prompts)
+        if offer.resources is not None:
+            now = replace(now, resources=offer.resources)
         changed = self.catalogue is None or now.definitions is not before.definitions
         self.catalogue = now
         if changed:

@@ -57,6 +57,8 @@ class Servers:
         """Says what is wrong with a structured result under the schema that was promised."""
         self.approve_named: Callable[[str], Awaitable[str]] | None = None
         """Has a project's server approved for good, in the user's name; None where nobody keeps that."""
+        self.working_directories: Callable[[], tuple[Path, ...]] = around.roots
+        """Those of the session that is open now, for servers that are told of them."""
         self.show: Callable[[str], None] = lambda text: None
         """Tells the user of the session that is open now what has to be done."""
         for entry in sorted(entries, key=lambda each: each.name):
@@ -187,7 +189,8 @@ class Servers:
         self.start()
 
     def _make(self, entry: ServerEntry, refused: str) -> Server:
-        return Server(entry, self._around, self._cache, self._tell_tools, self._tell_state, refused=refused)
+        around = replace(self._around, roots=self._directories)
+        return Server(entry, around, self._cache, self._tell_tools, self._tell_state, refused=refused)
 
     def objection(self, server: str, definition: Definition) -> str | None:
         """Why a call cannot succeed as things stand, before anybody is asked about it."""
@@ -296,6 +299,10 @@ class Servers:
         async with asyncio.TaskGroup() as group:
             for server in sorted(waiting, key=lambda each: not each.entry.always_load):
                 group.create_task(start(server))
+
+    def _directories(self) -> tuple[Path, ...]:
+        """As they are when a server asks."""
+        return self.working_directories()
 
     def _tell_tools(self, name: str) -> None:
         for callback in tuple(self._listeners):

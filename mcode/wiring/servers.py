@@ -38,6 +38,12 @@ HOLD = 5.0
 AFTER_START = 1.5
 """Seconds after a session began in a terminal, where the first request may be long in coming."""
 
+CHARACTERS = 4
+"""Of a token, about."""
+
+MUCH = 10_000
+"""Tokens of a result of which the user is told, since the conversation carries it on."""
+
 TOKENS_VARIABLE = "MAX_MCP_OUTPUT_TOKENS"
 
 
@@ -88,12 +94,13 @@ class SessionServers:
     def join(cls, bench: Workbench, catalog: Catalog, events: EventBus, policy: Policy) -> SessionServers:
         """Put the tools that are known into the catalogue, and keep them there as they change."""
         asked = bench.environment.get(TOKENS_VARIABLE, "")
-        limit = int(asked) * 4 if asked.isdecimal() else Tool.output_limit
+        limit = int(asked) * CHARACTERS if asked.isdecimal() else Tool.output_limit
         rules = ServerRules(bench.pool, policy)
         departure = Departure.of(events, bench.endpoint.sent)
         long_calls = LongCalls(events, moves=bench.interactive)
         session = cls(bench.pool, catalog, events, departure, bench.interactive, rules, long_calls, limit)
         bench.pool.show = lambda text: events.emit(Notice(text))
+        bench.pool.working_directories = lambda: policy.workspace.roots
         for status in bench.pool.statuses():
             if status.tools:
                 session.refresh(status.name)
@@ -168,6 +175,17 @@ class SessionServers:
     ) -> ToolResult:
         if self.pipeline is not None and services.call.id in self.pipeline.approved:
             await self.servers.accept(server, [definition])
-        return await self.long_calls.result_of(
-            self.servers.call(server, definition, arguments, services), services
-        )
+        return await self.long_calls.result_of(self._call(server, definition, arguments, services), services)
+
+    async def _call(
+        self, server: str, definition: Definition, arguments: JsonObject, services: ToolServices
+    ) -> ToolResult:
+        result = await self.servers.call(server, definition, arguments, services)
+        size = len(result.text) // CHARACTERS
+        if size > MUCH and services.call.parent is None:
+            most = self.output_limit // CHARACTERS
+            said = (
+                f"{definition.name} answered with some {size:,} tokens; the model is given {most:,} at most"
+            )
+            self.events.emit(Notice(f"{said} ({TOKENS_VARIABLE} sets that).", "warning"))
+        return result

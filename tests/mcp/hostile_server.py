@@ -389,6 +389,10 @@ def start_call(identifier: Any, params: dict[str, Any]) -> None:
 
 
 def list_prompts(identifier: Any, params: dict[str, Any]) -> None:
+    if ARGUMENT and Path(ARGUMENT).exists():
+        note("no prompts now")
+        send({"id": identifier, "error": {"code": -32603, "message": "out of prompts"}})
+        return
     arguments = [{"name": "topic", "description": "On what", "required": True}, {"name": "tone"}]
     answer(
         identifier, {"prompts": [{"name": "brief me", "description": "A briefing.", "arguments": arguments}]}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcode.mcp.expansion import Expander, variables_of
+from mcode.mcp.limits import Limits, limits_of
 from mcode.mcp.named_authority import metadata_address
 from mcode.mcp.server_facts import scrubber
 from tests.mcp.server_world import ServerWorld
@@ -136,6 +137,25 @@ def test_a_limit_in_seconds_is_not_taken_for_milliseconds(world: ServerWorld) ->
     assert said == [
         "warning mcpServers.one.timeout: expected milliseconds from 1000, got the number 30; it is ignored"
     ]
+
+
+def test_m_01_limits_are_the_entrys_else_the_environments_else_the_usual_ones(world: ServerWorld) -> None:
+    plain, _ = world.one({"command": "server"})
+    own, said = world.one({"command": "server", "timeout": 90_000, "startup_timeout": 20_000})
+    assert plain is not None
+    assert own is not None
+    assert said == []
+    variables = {"MCP_TIMEOUT": "5000", "MCP_TOOL_TIMEOUT": "7000"}
+    assert limits_of(plain, {}) == Limits(start=10, call=60, most=600)
+    assert limits_of(plain, variables) == Limits(start=5, call=7, most=7)
+    assert limits_of(own, variables) == Limits(start=20, call=90, most=90)
+    assert limits_of(plain, {"MCP_TIMEOUT": "soon", "MCP_TOOL_TIMEOUT": "-1"}) == limits_of(plain, {})
+
+
+def test_what_mcode_has_no_extra_for_is_named(world: ServerWorld) -> None:
+    _, said = world.one({"command": "server", "mcode": {"roots": True, "root": True, "colour": "red"}})
+    assert "mcode.root: mcode does not know this field and ignores it" in "\n".join(said)
+    assert "mcode.colour" in "\n".join(said)
 
 
 def test_blanks_around_a_value_are_told_and_kept(world: ServerWorld) -> None:

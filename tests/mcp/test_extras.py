@@ -56,6 +56,19 @@ async def test_a_prompt_is_a_command_with_its_arguments_in_order(tmp_path: Path)
         assert await extras.prompt_text("mcp__h__other", []) is None
 
 
+async def test_a_list_that_cannot_be_had_anew_stays_as_it_was(tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    async with live(tmp_path, hostile("extras", str(broken))) as servers:
+        await servers.connected()
+        await until(servers.servers.extras.prompts)
+        broken.touch()
+        servers.server().connection._orders.put_nowait("prompts")
+        await until(lambda: "no prompts now" in servers.server().log.path.read_text())
+        await servers.call("echo", text="afterwards")
+        assert servers.servers.extras.prompts()
+        assert servers.servers.extras.resources()
+
+
 async def test_resources_and_prompts_are_offered_while_they_are_typed(tmp_path: Path) -> None:
     _configure(tmp_path, "extras")
     async with stage(tmp_path, turns("hello")) as opened:

@@ -14,7 +14,7 @@ import pytest
 
 from mcode.call import FailureKind
 from mcode.mcp import restarts as restart_times
-from mcode.mcp.framing import LINE_LIMIT
+from mcode.mcp.framing import LINE_LIMIT, parse_line
 from mcode.mcp.restarts import Restarts
 from mcode.mcp.server_log import SIZE_LIMIT, ServerLog
 from tests.mcp.live import hostile, live, until
@@ -140,6 +140,11 @@ async def test_m_02_a_line_of_200_mb_is_skipped_and_its_call_fails_in_little_mem
         assert grown < 60_000  # KB
         assert (await servers.call("echo", text="after")).text == "after"
         assert servers.server().connection.traffic.too_long == 1
+
+
+def test_m_02_bytes_that_are_no_text_are_replaced_and_told_and_cost_no_message() -> None:
+    assert parse_line(b'{"result": "caf\xe9"}') == ({"result": "caf\ufffd"}, False)
+    assert parse_line('{"result": "café"}'.encode()) == ({"result": "café"}, True)
 
 
 async def test_m_02_numbers_that_json_does_not_have_do_not_cost_the_answer(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcode.events import ApprovalRequested
+from mcode.events import ApprovalRequested, Notice
 from mcode.ui.headless import HeadlessFrontEnd
 from mcode.wiring.servers import HOLD
+from tests.commands.typing import typed
 from tests.mcp.live import HOSTILE, until
 from tests.stage import stage, turns, use
 
@@ -172,6 +173,36 @@ async def test_m_12_a_changed_list_is_found_by_the_search_and_the_frozen_part_of
         ]
         first, *later = [body["tools"] for body in opened.client.requests]
         assert all(tools == first for tools in later)
+
+
+async def test_a_large_result_is_told_of_and_a_variable_says_what_the_model_gets(tmp_path: Path) -> None:
+    configure(tmp_path, h={"args": ["none"]})
+    long = "word " * 12_000
+    script = turns(use("mcp__h__echo", text=long), "Done.")
+    settings = {"permissions": {"allow": ["mcp__h"]}}
+    variable = {"MAX_MCP_OUTPUT_TOKENS": "500"}
+    async with stage(tmp_path, script, settings=settings, environment=variable) as opened:
+        await opened.bench.pool.settle(20)
+        await opened.say("go")
+        assert len(opened.result().text) < 5_000
+        assert opened.result().full_text.strip() == long.strip()
+        (told,) = [notice.text for notice in opened.of(Notice) if "MAX_MCP_OUTPUT_TOKENS" in notice.text]
+        assert "some 15,000 tokens; the model is given 500 at most" in told
+
+
+async def test_servers_that_want_them_are_told_of_the_working_directories_of_the_session(
+    tmp_path: Path,
+) -> None:
+    configure(tmp_path, h={"args": ["roots"], "mcode": {"roots": True}})
+    other = tmp_path / "other"
+    other.mkdir()
+    script = turns(use("mcp__h__roots"), "Done.")
+    async with stage(tmp_path, script, settings={"permissions": {"allow": ["mcp__h"]}}) as opened:
+        await opened.bench.pool.settle(20)
+        await typed(opened, f"/add-dir {other}")
+        await opened.say("go")
+        told = [root["uri"] for root in json.loads(opened.result().text)["roots"]]
+        assert told == [opened.project.as_uri(), other.as_uri()]
 
 
 async def test_a_failed_server_is_told_before_anybody_is_asked(tmp_path: Path) -> None:
