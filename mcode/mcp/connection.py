@@ -288,11 +288,11 @@ class Connection:
             del context
             if not self._active:
                 return ElicitResult(action="cancel")
-            active = self._active[-1]
-            with active.clock.standing_still():
-                answer = await active.asker.elicit(
-                    params.model_dump(by_alias=True, mode="json", exclude_none=True)
-                )
+            with contextlib.ExitStack() as stack:
+                for active in self._active:  # the protocol does not say which of them it is that asks
+                    stack.enter_context(active.clock.standing_still())
+                asked: JsonObject = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+                answer = await self._active[-1].asker.elicit(asked)
             return ElicitResult.model_validate(answer)
 
         async def list_roots(context: Any) -> ListRootsResult | ErrorData:
