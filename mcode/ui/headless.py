@@ -86,6 +86,8 @@ class _Tally:
     stop_reason: str | None = None
     """Why the model's last message ended, in the words of the protocol."""
     denials: list[JsonObject] = field(default_factory=list["JsonObject"])
+    told: str = ""
+    """The last notice: what ends a run has often been said in it."""
     programs: list[JsonObject] = field(default_factory=list["JsonObject"])
     """Figures of the programs that ran."""
     shown: set[str] = field(default_factory=set[str])
@@ -173,7 +175,7 @@ class HeadlessFrontEnd:
         if self._format == "text":
             if finished.reason == "end":
                 self._output.answer(finished.text if finished.text.endswith("\n") else f"{finished.text}\n")
-            else:
+            elif finished.text != self._tally.told or not finished.text:
                 self._output.remark(f"mcode: {finished.text or finished.reason}")
             return
         self._write(self._result(finished))
@@ -229,6 +231,7 @@ class HeadlessFrontEnd:
             case AssistantMessage(message=message, parent=None):
                 self._tally.stop_reason = message.get("stop_reason")
             case Notice(text=text, severity=severity) if self._format != "stream-json":
+                self._tally.told = text
                 if severity != "info" or self._format == "text":
                     self._output.remark(f"mcode: {text}")
             case _:
