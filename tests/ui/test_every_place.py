@@ -6,14 +6,13 @@ inspectors, the rows around the prompt, the window's title, the line front end, 
 
 from __future__ import annotations
 
-import asyncio
-import io
 import re
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import pexpect
 import pytest
-from rich.console import Console
 
 from mcode.call import Call, Origin, Outcome, Status
 from mcode.commands.tables import table
@@ -59,12 +58,15 @@ from mcode.ui.tui.setup_panel import _rows as setup_rows
 from mcode.ui.tui.suggestions import _label
 from mcode.ui.tui.table_inspector import TableInspector, TableSpec
 from mcode.ui.tui.table_view import Column
+from tests.e2e.binary import Machine
 from tests.ui.tui.screen import screen
 from tests.ui.tui.test_corpus import CORPUS, FORBIDDEN
+from tests.ui.tui.test_corpus import PLACES as EVENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
 
+    from mcode.ui.tui.app import McodeApp
     from mcode.ui.tui.rows import Row
 
 WIDTH = 70
@@ -214,54 +216,117 @@ def test_t_no_byte_of_the_corpus_steers_the_terminal_from(place: str) -> None:
 
 def gathered() -> dict[str, str]:
     """The corpus in few texts, since each costs several frames: those that swallow or outgrow others stand alone."""
-    alone = {"unterminated", "C1 OSC", "carriage return", "marks", "wide", "joined", "long line"}
+    alone = {"unterminated", "C1 OSC", "carriage return", "long line"}
     together = " ".join(text for name, text in CORPUS.items() if name not in alone)
     return {"together": together, **{name: CORPUS[name] for name in sorted(alone)}}
 
 
-async def test_t_the_widgets_of_the_screen_write_none_of_it(tmp_path: Path) -> None:
-    console = Console(force_terminal=True, color_system="truecolor", file=io.StringIO())
-    async with screen(tmp_path) as on:
-        app = on.app
-
-        def check(name: str) -> None:
-            strips: Any = app.screen._compositor.render_strips()
-            for strip in strips:
-                written = OWN_COLOUR.sub("", strip.render(console))
-                assert FORBIDDEN.search(written) is None, (name, written)
-                assert strip.cell_length == app.size.width, (name, written)
-
-        for name, text in gathered().items():
-            # all that stands around the prompt at once
-            app.pump.receive(ModelChanged(text))
-            app.pump.receive(QueueChanged((text, text)))
-            app.pump.receive(TurnStarted(1, "work"))
-            app.pump.receive(HookStarted("h", text, text))
-            app.pump.flush()
-            app.prompt.use_draft(text[:200])
-            app.suggestions.show([Suggestion(text, 0, text, text)], title=clean(text, Kind.LINE), above=5)
-            app.panel.present(
-                clean(text, Kind.LINE),
-                "1 of 1",
-                lambda width, text=text: approval_rows(approval(text), width, start="/"),
-                approval_offers(approval(text)),
-            )
-            await on.pilot.pause()
-            check(name)
-            app.suggestions.close()
-            app.panel.close()
+async def show_everything(app: McodeApp, check: Callable[[str], Awaitable[None]]) -> None:
+    """Every place of the screen times the corpus, on a screen that runs; `check` is told of each after its frame."""
+    for name, text in gathered().items():
+        for place, events in EVENTS.items():
+            for event in events(text):
+                app.pump.receive(event)
             app.pump.receive(TurnFinished(1, "end"))
             app.pump.flush()
-            rows = [{"a": text, "b": text}] * 3
-            columns = (Column("a", "first", width=20, least=8), Column("b", "second", width=200, least=8))
-            spec = TableSpec(f"/{text}", columns, subtitle=text, box=clean(text, Kind.LINE))
-            for inspector in (TableInspector(app, spec, rows, text), TextInspector(app, f"/{text}", text)):
-                await app.push_screen(inspector)
-                await on.pilot.pause()
-                await asyncio.sleep(0)
-                check(name)
-                inspector.dismiss()
-                await on.pilot.pause()
-        farewell = Farewell(app)
+            await check(f"{place}: {name}")
+        await show_around_the_prompt(app, text)
+        await check(f"around the prompt: {name}")
+        app.suggestions.close()
+        app.panel.close()
+        app.pump.receive(TurnFinished(1, "end"))
+        app.pump.flush()
+        rows = [{"a": text, "b": text}] * 3
+        columns = (
+            Column("a", "first", width=20, least=8),
+            Column("b", "second", width=200, least=8, end=True),
+        )
+        spec = TableSpec(f"/{text}", columns, subtitle=text, box=clean(text, Kind.LINE))
+        for inspector in (TableInspector(app, spec, rows, text), TextInspector(app, f"/{text}", text)):
+            await app.push_screen(inspector)
+            await check(f"inspector: {name}")
+            inspector.dismiss()
+            await check(f"back: {name}")
+
+
+async def show_around_the_prompt(app: McodeApp, text: str) -> None:
+    """All that stands around the prompt at once."""
+    app.pump.receive(ModelChanged(text))
+    app.pump.receive(QueueChanged((text, text)))
+    app.pump.receive(TurnStarted(1, "work"))
+    app.pump.receive(HookStarted("h", text, text))
+    app.pump.flush()
+    app.notifier.waits(clean(text, Kind.LINE))
+    app.prompt.use_draft(text[:200])
+    app.suggestions.show([Suggestion(text, 0, text, text)], title=clean(text, Kind.LINE), above=5)
+    app.panel.present(
+        clean(text, Kind.LINE),
+        "1 of 1",
+        lambda width: approval_rows(approval(text), width, start="/"),
+        approval_offers(approval(text)),
+    )
+
+
+CHILD = """
+import asyncio
+from mcode.ui.tui import app
+from mcode.ui.tui.sessions import Sessions
+from tests.ui.test_every_place import show_everything
+start = Sessions._start
+async def shown(self, agent, source):
+    await start(self, agent, source)
+    front = self._front
+    front.say("the corpus begins")
+    async def check(name):
+        await asyncio.sleep(0.03)
+        width = front.size.width
+        wrong = [strip.text for strip in front.screen._compositor.render_strips() if strip.cell_length != width]
+        assert not wrong, (name, wrong)
+    await asyncio.sleep(0.3)
+    await show_everything(front, check)
+    front.say("the corpus ends")
+    await check("the end")
+    front.prompt.clear_draft()
+    front.exit(1 if front.work._faults else 0)
+Sessions._start = shown
+from mcode.__main__ import main
+main()
+"""
+
+DRAWS = re.compile("\x1b\\[[?<>=]?[0-9;:]*[A-Za-z]")
+POINTER = "\x1b]22;default\x07"
+"""Textual asks for the usual pointer of the mouse."""
+TITLE = re.compile("\x1b\\]0;([^\x00-\x1f\x7f-\x9f]*)\x07")
+
+
+def test_t_no_byte_of_the_corpus_reaches_a_recorded_terminal_from_any_place(tmp_path: Path) -> None:
+    machine = Machine.fresh(tmp_path)
+    machine.settings({"mcode": {"ui": {"bell": False}}})
+    written = recorded(machine, CHILD)
+    shown = written[written.index("the corpus begins") : written.rindex("the corpus ends")]
+    assert "owned" not in "".join(TITLE.findall(shown))
+    ours = DRAWS.findall(shown)
+    assert {sequence[-1] for sequence in ours} <= set("mHhlABCDGdu"), {each[-1] for each in ours}
+    rest = DRAWS.sub("", TITLE.sub("", shown.replace(POINTER, "")))
+    found = FORBIDDEN.search(rest.replace("\r", "").replace("\n", ""))
+    assert found is None, rest[max(0, found.start() - 40) : found.end() + 40] if found else ""
+
+
+def recorded(machine: Machine, program: str) -> str:
+    """All that a program writes to its terminal until it ends."""
+    environment = {**machine.environment, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    arguments = ["-c", program, "--demo"]
+    child: Any = cast("Any", pexpect.spawn)(
+        sys.executable, arguments, cwd=str(machine.project), env=environment, dimensions=(24, 60), timeout=60
+    )
+    written: bytes = child.read()
+    child.close()
+    assert child.exitstatus == 0, written[-2000:]
+    return written.decode("utf-8")
+
+
+async def test_t_the_last_words_hold_none_of_it(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        farewell = Farewell(on.app)
         farewell.say("fine")
         assert FORBIDDEN.search("".join(farewell._words)) is None
