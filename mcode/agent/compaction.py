@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from mcode import jsontext
-from mcode.images.picture import described
+from mcode.images.words import described
 from mcode.model.usage import count_block, count_message, count_tokens
 
 if TYPE_CHECKING:

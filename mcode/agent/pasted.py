@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from mcode.errors import UsageError
 from mcode.files import private_directory, replace_file
-from mcode.images.picture import RefusedImageError, take_picture
 from mcode.images.store import DIRECTORY, is_pasted, pasted_name
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ class PastedImages:
 
         Raises UsageError where it is none that can be shown, and StorageError.
         """
+        from mcode.images.picture import RefusedImageError, take_picture
+
         try:
             picture = take_picture(data, "")
         except RefusedImageError as error:

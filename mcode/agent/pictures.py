@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
-from mcode.images.picture import MANY, SIDE_OF_MANY, described
+from mcode.images.words import MANY, SIDE_OF_MANY, described
 from mcode.model.per_message import PerMessage
 from mcode.model.reading import objects_in
 

@@ -15,7 +15,7 @@ from mcode.agent.request_body import NO_IMAGES, Bodies, without_refused
 from mcode.catalog.directory import changes, servers_now
 from mcode.catalog.found import loaded_by_user
 from mcode.catalog.placement import TOOL_SEARCH
-from mcode.images.picture import described
+from mcode.images.words import described
 from mcode.model.request import RequestState, build_request
 
 if TYPE_CHECKING:

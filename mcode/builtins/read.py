@@ -17,7 +17,6 @@ from mcode.builtins.read_image import show_image
 from mcode.builtins.refusal import RefusalError, explain
 from mcode.builtins.suggestions import similar_names
 from mcode.builtins.window import Window, show_lines
-from mcode.images.formats import label_of
 from mcode.images.store import is_pasted
 from mcode.tool import Effect, Preview, ToolResult
 
@@ -75,6 +74,8 @@ def _read(
     target: Path, path: Path, first: int, limit: int | None, files: FileState, workspace: Workspace
 ) -> FilePart | bytes:
     """The lines that are asked for; of an image, its bytes."""
+    from mcode.images.formats import label_of
+
     try:
         with open_directory(target.parent) as directory:
             opened = open_regular(directory, target.name)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from mcode.builtins.refusal import RefusalError
 from mcode.call import Origin
-from mcode.images.formats import label_of
-from mcode.images.picture import RefusedImageError, take_picture
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
@@ -19,6 +17,9 @@ if TYPE_CHECKING:
 
 def show_image(raw: bytes, path: Path, call: Call) -> ToolResult:
     """The image in these bytes. Raises RefusalError where it cannot be shown, or a program asks."""
+    from mcode.images.formats import label_of
+    from mcode.images.picture import RefusedImageError, take_picture
+
     what = f"{path} is a {label_of(raw[:16])} image of {len(raw):,} bytes"
     if call.origin is Origin.PROGRAM:
         raise RefusalError(f"{what}, and a program cannot look at one. Call Read on it outside of a program.")

@@ -41,7 +41,7 @@ class AgentFile:
     prompt: str
     """Its system prompt."""
     scope: str
-    """`flag`, `project`, `user` or `mcode`."""
+    """`managed`, `flag`, `project`, `user` or `mcode`."""
     path: Path | None = None
     tools: tuple[str, ...] = ()
     """Names of the tools that it has; empty means all that a sub-agent can have."""
@@ -84,21 +84,32 @@ def load_agents(
 ) -> tuple[tuple[AgentFile, ...], tuple[str, ...]]:
     """All definitions, the strongest of each name, sorted by name; and what was not read, with the reason.
 
-    `given` is the argument of `--agents`; before that comes nothing, then the project's files, the nearest first,
-    then the user's. Raises UsageError for `given` that is no JSON. Reads files: call it in a thread.
+    `given` is the argument of `--agents`; before that come the administrator's files, then the project's, the nearest
+    first, then the user's. Raises UsageError for `given` that is no JSON. Reads files: call it in a thread.
     """
-    found: dict[str, AgentFile] = {}
     problems: list[str] = []
+    directories = tuple(_directories(places, start))
+    read = _Found(problems)
+    read.add(each for each in directories if each[1].scope == "managed")
     for agent in agents_from_json(given, start) if given else ():
-        found.setdefault(agent.name, agent)
-    for directory, ground in _directories(places, start):
-        if ground.scope not in sources:
-            continue
-        for path in rule_files(directory, ground):
-            agent = _read(path, ground, problems)
-            if agent is not None:
-                found.setdefault(agent.name, agent)
-    return tuple(sorted(found.values(), key=lambda agent: agent.name)), tuple(problems)
+        read.agents.setdefault(agent.name, agent)
+    read.add(each for each in directories if each[1].scope in sources)
+    return tuple(sorted(read.agents.values(), key=lambda agent: agent.name)), tuple(problems)
+
+
+@dataclass(slots=True)
+class _Found:
+    """The definitions so far: the first of a name counts."""
+
+    problems: list[str]
+    agents: dict[str, AgentFile] = field(default_factory=dict[str, AgentFile])
+
+    def add(self, directories: Iterable[tuple[Path, Ground]]) -> None:
+        for directory, ground in directories:
+            for path in rule_files(directory, ground):
+                agent = _read(path, ground, self.problems)
+                if agent is not None:
+                    self.agents.setdefault(agent.name, agent)
 
 
 def any_agents(places: Places, start: Path) -> bool:
@@ -157,6 +168,9 @@ def _texts(value: JsonValue) -> tuple[str, ...]:
 
 
 def _directories(places: Places, start: Path) -> Iterable[tuple[Path, Ground]]:
+    for managed in places.managed:
+        for directory in (managed / "agents", managed / ".claude" / "agents"):
+            yield directory, Ground("managed", directory)
     for above in project_directories(start):
         if above != places.home:  # there they are the user's own
             for family in _FAMILIES:

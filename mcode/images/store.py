@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from mcode.files import private_directory, replace_file
-from mcode.images.formats import SUFFIXES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +22,8 @@ _ID = re.compile(r"[0-9a-f]{64}\Z")
 
 def pasted_name(number: int, media_type: str) -> str:
     """The name of the file of an image that was pasted."""
+    from mcode.images.formats import SUFFIXES
+
     return f"pasted-{number}{SUFFIXES[media_type]}"
 
 
@@ -57,5 +58,7 @@ class ImageStore:
         return data if hashlib.sha256(data).hexdigest() == block.get("id") else None
 
     def _path(self, block: JsonObject) -> Path | None:
+        from mcode.images.formats import SUFFIXES
+
         identifier, suffix = str(block.get("id", "")), SUFFIXES.get(str(block.get("media_type", "")))
         return self.directory / f"{identifier}{suffix}" if suffix and _ID.match(identifier) else None

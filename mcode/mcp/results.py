@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.call import FailureKind
-from mcode.images.formats import label_of
-from mcode.images.picture import RefusedImageError, take_picture
 from mcode.model.reading import is_list, is_object, objects_in, text_field
 from mcode.text import Kind, clean
 from mcode.tool import ToolResult
@@ -127,6 +125,9 @@ def _blob_note(
     except OSError as error:
         return f"[{kind}, {named}, {len(data):,} bytes: could not be kept, {error.strerror}]"
     facts = f"{kind}, {named}, {len(data):,} bytes, kept in {path}"
+    from mcode.images.formats import label_of
+    from mcode.images.picture import RefusedImageError, take_picture
+
     if kind != "image" and not label_of(data[:16]):
         return f"[{facts}]"
     if len(images) >= IMAGES_LIMIT:

@@ -266,9 +266,13 @@ async def test_a_program_cannot_start_one_and_a_sub_agent_writes_programs(tmp_pa
     assert by_id["toolu_q"].status is Status.OK
 
 
-async def test_kinds_of_the_command_line_go_first_and_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+async def test_kinds_of_the_administrator_then_of_the_command_line_go_first_and_an_unknown_one_is_refused(
+    tmp_path: Path,
+) -> None:
     write(tmp_path / "project/.claude/agents/a.md", "---\nname: a\ndescription: theirs\n---\nTheirs.")
-    given = json.dumps({"a": {"description": "mine", "prompt": "Mine.", "tools": ["Read"]}})
+    write(tmp_path / "managed/agents/b.md", "---\nname: b\ndescription: d\n---\nThe administrator's.")
+    own = {"description": "mine", "prompt": "Mine.", "tools": ["Read"]}
+    given = json.dumps({"a": own, "b": own})
     replies = turns(
         use("Agent", "toolu_a", prompt="w", description="d", subagent_type="nobody"),
         use("Task", "toolu_b", prompt="w", description="d", subagent_type="a"),
@@ -278,6 +282,7 @@ async def test_kinds_of_the_command_line_go_first_and_an_unknown_kind_is_refused
         await here.say("go")
         kinds = here.agent.subagents.kinds
     assert kinds["a"].prompt == "Mine."
+    assert kinds["b"].prompt == "The administrator's."
     assert "There is no kind of agent 'nobody'" in here.outcomes[0].text
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcode.images import picture as pictures
 from mcode.images import scaling
 from mcode.images.formats import DamagedImageError, form_of, label_of
-from mcode.images.picture import MOST_BYTES, RefusedImageError, facts_of, take_picture
+from mcode.images.picture import MOST_BYTES, RefusedImageError, take_picture
 from mcode.images.store import ImageStore
+from mcode.images.words import described, facts_of
 from tests.images.making import gif, jpeg, png, webp
 
 if TYPE_CHECKING:
@@ -136,4 +136,4 @@ def test_the_store_gives_back_the_very_bytes_and_nothing_that_was_changed(tmp_pa
     file.unlink()
     assert store.load(block) is None
     assert store.load({**block, "id": "../../etc/passwd"}) is None
-    assert pictures.described(block) == f"image shot.png, PNG 4x3, {len(png())} bytes"
+    assert described(block) == f"image shot.png, PNG 4x3, {len(png())} bytes"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -130,3 +132,15 @@ async def test_without_hooks_there_is_no_status_line_either(tmp_path: Path) -> N
     async with stage(tmp_path, turns("One."), settings=settings) as here:
         await here.say("hello")
     assert shown(here) == []
+
+
+def test_what_few_sessions_need_loads_with_its_use_only() -> None:
+    rare = (
+        "mcode.images.formats",
+        "mcode.images.picture",
+        "mcode.wiring.status_line",
+        "mcode.wiring.subagent",
+    )
+    code = f"import sys, mcode.wiring.workbench; print(*(set({rare!r}) & set(sys.modules)))"
+    ran = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.split() == []
