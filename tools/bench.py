@@ -5,8 +5,8 @@ All benches in one table: every promised figure with pass or fail beside it, and
 
 Short by default: what is left out stands beside each figure. `--full` runs the promised sizes, and takes its time.
 `--data` is a folder of real tools and queries with known answers, as `tools.eval_search` reads them: `catalogue.jsonl`,
-`queries.jsonl`, `livemcpbench_catalogue.jsonl`, `agent_queries.jsonl`. Without it recall and the signatures' share are
-not measured, and other benches use made-up tools.
+`queries.jsonl`, `livemcpbench_catalogue.jsonl`, `agent_queries.jsonl`. Without it recall is measured on the demo's
+tools alone, the signatures' share not at all, and other benches use made-up tools.
 
 Times are CPU seconds wherever a busy machine could blur them. What measures time runs alone, what only counts runs
 side by side. The calibration is the CPU time of a fixed piece of Python, before and after: where the two differ much,
@@ -232,7 +232,7 @@ def main() -> int:
     if not rows:
         parser.error(f"no bench is called anything with {given.only!r}")
     notes = (
-        [] if given.data else ["Not measured without --data: recall of the search, the signatures' share."]
+        [] if given.data else ["Not measured without --data: recall on real catalogues, the signatures' share."]
     )
     calibration = (before, calibrate())
     whole = {

@@ -1,8 +1,10 @@
 """
 Recall of the tool search on catalogues and queries with known answers, beside two baselines.
 
-    python -m tools.eval_search --set CATALOGUE.jsonl QUERIES.jsonl [QUERIES.jsonl ...] [--set ...]
+    python -m tools.eval_search [--set CATALOGUE.jsonl QUERIES.jsonl [QUERIES.jsonl ...]] [--set ...]
         [--semantic] [--tune] [--json]
+
+Without a set: the tools of the demo's office, and 48 queries on them that were written before they were tried.
 
 A line of queries: {"query", "kind", "lang", "set", "need": [[id, ...], ...]}; a need is met by any of its tools, and
 no need at all means that nothing fits. `--tune` chooses the numbers of the ranking on the queries of one half of the
@@ -27,12 +29,15 @@ from mcode.catalog.entry import Weights
 from mcode.catalog.meaning import Meaning
 from mcode.catalog.search import ToolIndex
 from mcode.catalog.search_cli import SETTLE, entry_of
+from mcode.demo.tables import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from mcode.catalog.entry import Entry
     from mcode.jsontext import JsonObject
+
+OFFICE_QUERIES = Path(__file__).with_name("office_queries.jsonl")
 
 DEPTH = 10
 """Results that are looked at."""
@@ -103,14 +108,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--set", nargs="+", action="append", type=Path, required=True, dest="sets")
+    parser.add_argument("--set", nargs="+", action="append", type=Path, dest="sets")
     parser.add_argument(
         "--tune", action="store_true", help="choose the numbers on one half, report the other"
     )
     parser.add_argument("--semantic", action="store_true", help="also count meaning")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     options = parser.parse_args()
-    tasks = [read_task(catalogue, queries) for catalogue, *queries in options.sets]
+    sets: list[list[Path]] = options.sets or []
+    tasks = [read_task(catalogue, queries) for catalogue, *queries in sets] or [office_task()]
     report = {
         "ours": figures(outcomes(tasks, with_meaning() if options.semantic else our_search())),
         "bm25": figures(outcomes(tasks, PlainBM25)),
@@ -129,9 +135,22 @@ def main() -> int:
     return 0
 
 
+def office_task() -> Task:
+    """The demo's tools and the queries that are shipped beside this program."""
+    rows = [
+        {**each, "id": f"office/{each['name']}", "server": "office", "input_schema": each["inputSchema"]}
+        for each in TOOLS
+    ]
+    return task_of(rows, [OFFICE_QUERIES])
+
+
 def read_task(catalogue: Path, queries: Sequence[Path]) -> Task:
     """A catalogue file and the files of queries on it; queries that need tools it has not are left out."""
-    rows = read_lines(catalogue)
+    return task_of(read_lines(catalogue), queries)
+
+
+def task_of(rows: Sequence[JsonObject], queries: Sequence[Path]) -> Task:
+    """The rows of a catalogue and the files of queries on it."""
     names = {row["id"]: entry_of(row).name for row in rows}
     asked: list[Asked] = []
     for path in queries:

@@ -19,9 +19,11 @@ from tools.eval_search import (
     figures_of,
     half_of,
     half_tasks,
+    office_task,
     our_search,
     outcomes,
     read_task,
+    recall,
 )
 
 if TYPE_CHECKING:
@@ -93,3 +95,12 @@ def test_the_benchmark_measures_made_up_tools() -> None:
     assert len({tool.name for tool in tools}) == 60
     figures = measure(tools)
     assert 0 < figures["median"] <= figures["p95"]
+
+
+def test_the_shipped_queries_are_answered_better_than_by_the_baselines_in_every_language() -> None:
+    task = office_task()
+    assert len({asked.query for asked in task.asked}) == len(task.asked) == 48
+    assert {asked.lang for asked in task.asked} == {"en", "zh", "de", "fr", "es", "ja"}
+    ours, bm25, names = (recall(outcomes([task], make), 5) for make in (our_search(), PlainBM25, NamesOnly))
+    assert ours >= 0.88
+    assert ours > bm25 > names
