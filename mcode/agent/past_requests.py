@@ -49,8 +49,8 @@ def past_request(
 ) -> PastRequest | None:
     """Request `number` of a turn, word for word but for masked secrets; None where there is none.
 
-    `max_tokens` are those that requests have now; no record tells of an answer that was given more room. Reads the
-    records from the beginning: off the event loop for long sessions.
+    `max_tokens`: those of requests whose answer's record does not tell. Reads the records from the beginning: off the
+    event loop for long sessions.
     """
     counted = turns_with_requests(records)
     if not 1 <= number <= counted.get(turn, 0):
@@ -61,10 +61,11 @@ def past_request(
     for record in records:
         if record.type == "assistant" and state.prefix is not None:
             seen += 1
+            room = int(record.body.get("max_tokens", max_tokens))
             if seen == wanted - 1:
-                before = bodies.next(state, state.prefix, max_tokens)
+                before = bodies.next(state, state.prefix, room)
             elif seen == wanted:
-                body = bodies.next(state, state.prefix, max_tokens)
+                body = bodies.next(state, state.prefix, room)
                 usage = read_usage(record.body.get("message"))
                 return PastRequest(turn, number, counted[turn], body, before, usage)
         state.fold(record.type, record.body)

@@ -81,6 +81,8 @@ class ModelCaller:
     raw_events: Callable[[JsonObject], None] | None = None
     """Receives each raw stream event, where somebody wants them."""
     _continued: int = field(default=0, init=False)
+    _asked: int = field(default=0, init=False)
+    """Output tokens that the last request allowed."""
     _turn: int = field(default=0, init=False)
     _kept: bool = field(default=False, init=False)
 
@@ -88,7 +90,8 @@ class ModelCaller:
         """Send the conversation, return the model's message; only cancellation and StorageError raise."""
         if turn != self._turn:
             self._turn, self._continued = turn, 0
-        body = self.builder.next(self.model(), self._room)
+        self._asked = self._room
+        body = self.builder.next(self.model(), self._asked)
         self.meter.sending(self.builder.prefix, self.builder.messages)
         self.events.emit(RequestStarted(turn))
         self._kept = False
@@ -205,6 +208,8 @@ class ModelCaller:
             body["problem"] = problem
         if message.get("usage"):
             body["estimate"] = self.meter.noted
+        if self._asked:
+            body["max_tokens"] = self._asked
         self._kept = True
         self.conversation.append("assistant", body)
         self.events.emit(AssistantMessage(message, complete))

@@ -63,6 +63,17 @@ async def test_every_request_can_be_made_again_to_the_byte(loading: str, tmp_pat
         assert made_again(here) == [*sent, *here.client.requests]
 
 
+async def test_an_answer_that_was_given_more_room_is_made_again_with_that_room(tmp_path: Path) -> None:
+    cut: dict[str, Any] = {"blocks": ["The beginning"], "stop_reason": "max_tokens"}
+    async with stage(tmp_path, turns(cut, "and the end.", "Again.")) as here:
+        await here.say("tell me all")
+        await here.say("once more")
+        first, more, later = [body["max_tokens"] for body in here.client.requests]
+        assert more == 2 * first
+        assert later == first
+        assert made_again(here) == here.client.requests
+
+
 async def test_the_request_of_a_turn_is_shown_with_the_prefix_that_came_from_the_cache(
     tmp_path: Path,
 ) -> None:
