@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,23 +68,18 @@ def _with_parent_death(argv: tuple[str, ...]) -> tuple[str, ...]:
     return (*wrapper, "--", *argv) if wrapper else argv
 
 
+@lru_cache(maxsize=1)
 def _parent_death_wrapper() -> tuple[str, ...]:
-    """The wrapper's first arguments, found and tried once; empty where it is missing or too old."""
-    global _wrapper  # noqa: PLW0603 -- a fact about the system, learned once
-    if _wrapper is None:
-        _wrapper = ()
-        for program in _DIES_WITH_PARENT:
-            asked = (str(program), "--pdeathsig", "KILL")
-            with contextlib.suppress(OSError, subprocess.SubprocessError):
-                subprocess.run(
-                    (*asked, "--", "/bin/sh", "-c", ":"), check=True, capture_output=True, timeout=2
-                )
-                _wrapper = asked
-                break
-    return _wrapper
+    """The wrapper's first arguments; empty where it is missing or too old.
 
-
-_wrapper: tuple[str, ...] | None = None
+    Its file tells whether it knows the option: trying it out would hold up the event loop for as long as a busy
+    machine takes to run a program.
+    """
+    for program in _DIES_WITH_PARENT:
+        with contextlib.suppress(OSError):
+            if os.access(program, os.X_OK) and b"pdeathsig" in program.read_bytes():
+                return (str(program), "--pdeathsig", "KILL")
+    return ()
 
 
 @contextlib.contextmanager

@@ -457,6 +457,15 @@ async def test_each_call_gets_the_environment_that_is_meant_for_it(terminal: Ter
     assert asked == ["toolu_1"]
 
 
+async def test_l_02_a_child_that_gets_no_memory_says_so_and_the_next_one_runs(terminal: Terminal) -> None:
+    result = await terminal.run(
+        "ulimit -v 60000; head -c 200000000 /dev/zero | tail -c 199999999 | wc -c; exit ${PIPESTATUS[1]}"
+    )
+    assert "memory exhausted" in result.text
+    assert "Exit code 1" in result.text
+    assert (await terminal.run("echo on we go")).text == "on we go"
+
+
 async def test_l_02_descriptors_return_to_their_number_after_every_kind_of_end(terminal: Terminal) -> None:
     await terminal.run("true")
     before = open_descriptors()

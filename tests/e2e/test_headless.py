@@ -185,7 +185,7 @@ def test_a_refused_key_says_where_it_came_from_and_what_to_do(machine: Machine) 
     assert "the-wrong-one" not in ran.err + ran.out
 
 
-def test_an_endpoint_that_is_not_there_is_named_without_a_traceback(machine: Machine) -> None:
+def test_0_4_an_endpoint_that_is_not_there_is_named_without_a_traceback(machine: Machine) -> None:
     with running_server(saying("unused")) as server:
         address = server.url
     settings = {"mcode": {"baseUrl": address}}

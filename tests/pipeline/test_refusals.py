@@ -224,7 +224,7 @@ async def refused(scene: Scene, directory: Path) -> list[Outcome]:
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-async def test_0_1_a_refusal_names_its_object_the_reason_what_is_unchanged_and_what_to_do(
+async def test_0_1_0_2_a_refusal_names_its_object_the_reason_what_is_unchanged_and_what_to_do(
     scene: Scene, tmp_path: Path
 ) -> None:
     outcomes = await refused(scene, tmp_path)

@@ -259,7 +259,7 @@ async def test_an_interrupt_withdraws_the_question_that_waits(tmp_path: Path) ->
         assert here.result().text.startswith("not started")
 
 
-async def test_a_bug_in_a_tool_is_a_result_with_a_number_and_the_session_goes_on(tmp_path: Path) -> None:
+async def test_0_3_a_bug_in_a_tool_is_a_result_with_a_number_and_the_session_goes_on(tmp_path: Path) -> None:
     async with stage(tmp_path, turns(use("TodoWrite", todos=[]), "Going on.")) as here:
         tool = here.agent.catalog.find("TodoWrite")
 

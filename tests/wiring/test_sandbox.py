@@ -99,7 +99,7 @@ async def test_a_project_may_switch_the_sandbox_on_and_nothing_else_of_it(tmp_pa
         assert own.sandbox
 
 
-async def test_where_there_is_none_the_option_refuses_and_the_setting_says_so(
+async def test_0_5_where_there_is_none_the_option_refuses_and_the_setting_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nothing(path: str, outside: Sequence[Path]) -> Availability:
