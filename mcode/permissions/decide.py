@@ -18,7 +18,7 @@ from mcode.permissions.paths import PathPolicy
 from mcode.permissions.permits import Permits
 from mcode.permissions.rules import read_rule
 from mcode.permissions.shell_lookup import Programs
-from mcode.permissions.specifiers import Files
+from mcode.permissions.specifiers import Commands, Files
 from mcode.permissions.subject import Subject
 from mcode.permissions.updates import suggestions
 from mcode.permissions.verdict import Behavior, Proposal, Verdict
@@ -171,9 +171,12 @@ class Policy:
                 rule.match.pattern.prepare()
 
     def matches(self, rule_text: RuleText, call: Call, tool: Tool, access: Access) -> bool:
-        """True where a hook's `if` rule is about the call, and also where that rule cannot be read."""
+        """True where a hook's `if` rule is about the call, and also where that rule, or the line, cannot be read."""
         rule, _ = read_rule(rule_text)
-        return rule is None or rule.malformed or rule.touches(self._subject(call, tool, access))
+        if rule is None or rule.malformed:
+            return True
+        subject = self._subject(call, tool, access)
+        return rule.touches(subject) or (isinstance(rule.match, Commands) and subject.is_unreadable)
 
     def suggestions(self, verdict: Verdict) -> list[JsonObject]:
         """The verdict's proposals as PermissionRequest hooks get them."""

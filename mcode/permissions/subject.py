@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from mcode.permissions.shell import read_shell
+from mcode.permissions.shell import Form, read_shell
 from mcode.permissions.shell_files import files_read, files_written
 from mcode.permissions.shell_lines import read_line
 from mcode.permissions.shell_reach import Reach
@@ -60,6 +60,13 @@ class Subject:
             return read_shell(self.command or "")
         except ParserMissingError as missing:
             return str(missing)
+
+    @property
+    def is_unreadable(self) -> bool:
+        """True for a shell line of which nobody can say what it runs; not for one that is only complex."""
+        if self.command is None:
+            return False
+        return isinstance(self.reading, str) or self.reading.form is Form.UNPARSEABLE
 
     @cached_property
     def shown(self) -> tuple[Place, ...]:

@@ -437,6 +437,14 @@ def test_a_hooks_condition_is_a_rule_and_counts_where_it_cannot_be_read(house: H
     assert not policy.matches(house.rule("ask Edit"), *call)
 
 
+@pytest.mark.parametrize("line", ["echo $((", "if true; then", "echo 'unclosed", "x" * 10_001, "ls \u200b"])
+def test_a_hooks_condition_counts_for_a_line_that_cannot_be_read(house: House, line: str) -> None:
+    call = house.call(f"Bash({line})")
+    assert house.policy().matches(house.rule("ask Bash(git push *)"), *call)
+    assert not house.policy().matches(house.rule("ask Edit(src/**)"), *call)
+    assert not house.policy().matches(house.rule("ask Bash(git push *)"), *house.call("Bash(echo $HOME)"))
+
+
 RULES = st.sampled_from(
     [
         f"{behavior} {rule}"
