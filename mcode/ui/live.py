@@ -13,6 +13,7 @@ from mcode.ui.wrap import wrap_cells
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mcode.call import Outcome
     from mcode.commands.host import Conversation
     from mcode.events import Event, Ledger, RetryScheduled, ToolStarted
 
@@ -56,6 +57,8 @@ class LiveArea:
         self._hooks: dict[str, str] = {}
         self._waiting: dict[str, str] = {}
         """Calls that wait for the user, by approval or question."""
+        self._behind: set[str] = set()
+        """Calls of sub-agents that work in the background, and those that started them."""
         self._retry: tuple[RetryScheduled, float] | None = None
 
     @property
@@ -81,19 +84,21 @@ class LiveArea:
             case events.TurnFinished():
                 self.turn_since = None
                 self._retry = None
-                self._running.clear()
+                self._running = {each: call for each, call in self._running.items() if each in self._behind}
+                self._waiting = {asked: each for asked, each in self._waiting.items() if each in self._behind}
                 self._hooks.clear()
-                self._waiting.clear()
             case events.RequestStarted():
                 self._retry = None
             case events.RetryScheduled():
                 self._retry = (event, time.monotonic() + event.delay)
             case events.ToolStarted(call=call):
                 self._running[call.id] = _Running(event, time.monotonic())
+                if call.parent in self._behind:
+                    self._behind.add(call.id)
             case events.ToolProgress(call_id=call_id, line=line) if call_id in self._running:
                 self._running[call_id].progress = line
             case events.ToolFinished(outcome=outcome):
-                self._running.pop(outcome.call.id, None)
+                self._ended(outcome)
             case events.ApprovalRequested(approval_id=identifier, call=call):
                 self._waiting[identifier] = call.id
             case events.QuestionAsked(question_id=identifier, call=call):
@@ -117,6 +122,13 @@ class LiveArea:
                 self.ledger = event
             case _:
                 pass
+
+    def _ended(self, outcome: Outcome) -> None:
+        from mcode.ui.output import works_on
+
+        self._running.pop(outcome.call.id, None)
+        if works_on(outcome):
+            self._behind.add(outcome.call.id)
 
     def _answered(self, call_id: str) -> None:
         """The call goes on; the time that the user took is not its own."""
@@ -180,6 +192,8 @@ class LiveArea:
         if since is None:
             return ""
         minutes, seconds = divmod(int(now - since), 60)
+        if self.turn_since is None and self._running.keys() <= self._behind:
+            return f"* a sub-agent works in the background {minutes}:{seconds:02d}   /agents shows it"
         return f"* working {minutes}:{seconds:02d}   Esc interrupts"
 
     def _queued(self, width: int) -> list[LiveRow]:

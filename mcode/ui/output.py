@@ -37,6 +37,11 @@ def exit_code(outcome: Outcome) -> int | None:
     return int(found[1]) if found else None
 
 
+def works_on(outcome: Outcome) -> bool:
+    """Whether a sub-agent works in the background: its calls come after the end of its own."""
+    return outcome.call.tool == "Agent" and _data(outcome).get("state") == "running"
+
+
 def output_rows(outcome: Outcome, look: Look, depth: int, width: int) -> list[str]:
     """The last rows of what a command printed; nothing for other tools."""
     if outcome.call.tool != "Bash":

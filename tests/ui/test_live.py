@@ -45,6 +45,23 @@ def test_running_calls_show_their_last_progress_and_go_when_they_end() -> None:
     assert rows(area) == []
 
 
+def test_a_sub_agent_in_the_background_is_no_turn_and_what_it_does_outlives_one() -> None:
+    area = LiveArea("m", "default")
+    agent, inner = Call("a", "Agent", {}), Call("b", "Bash", {}, parent="a")
+    area.receive(TurnStarted(1, "x"))
+    area.receive(ToolStarted(agent, Preview("scout: look")))
+    area.receive(ToolFinished(Outcome(agent, Status.OK, "", data={"state": "running"})))
+    area.receive(ToolStarted(inner, Preview("make")))
+    assert rows(area)[-1] == "* working 0:00   Esc interrupts"
+    area.receive(TurnFinished(1, "end"))
+    assert rows(area) == [
+        "  ...     Bash  make  0 s",
+        "* a sub-agent works in the background 0:00   /agents shows it",
+    ]
+    area.receive(ToolFinished(Outcome(inner, Status.OK, "")))
+    assert rows(area) == []
+
+
 def test_a_retry_counts_down_and_says_how_to_stop_it() -> None:
     area = LiveArea("m", "default")
     area.receive(TurnStarted(1, "x"))

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from mcode.call import Origin, Status
-from mcode.config.json_parts import as_object
 from mcode.text import Kind, clean
-from mcode.ui.output import exit_code, printed_text, without_ending
+from mcode.ui.output import exit_code, printed_text, without_ending, works_on
 from mcode.ui.tui.markdown_stream import MarkdownStream
 
 if TYPE_CHECKING:
@@ -156,8 +155,8 @@ class CallNode:
     decision: str = ""
     exit: int | None = None
     """A command's exit code, where it is known."""
-    in_background: bool = False
-    """Its body works on behind the conversation."""
+    goes_on: bool = False
+    """A sub-agent works in the background: its calls come after the end of its own."""
 
     def add(self, child: CallNode) -> None:
         """Take in a call that this one makes; those of a program stand in the order in which it made them."""
@@ -173,7 +172,7 @@ class CallNode:
         self.decision = outcome.decision
         self.exit = exit_code(outcome)
         self.size = len(outcome.full_text or outcome.text)
-        self.in_background = (as_object(outcome.data) or {}).get("state") == "running"
+        self.goes_on = works_on(outcome)
         text = outcome.text
         if outcome.call.tool == "Bash" and outcome.status is not Status.DENIED:
             own = outcome.call.origin is Origin.USER and outcome.status is not Status.CANCELLED
@@ -187,11 +186,6 @@ class CallNode:
         """Id of the background job that a command became; empty for any other call."""
         found = _JOB.match(self.summary) if self.call.tool == "Bash" else None
         return found[1] if found else ""
-
-    @property
-    def goes_on(self) -> bool:
-        """True for a sub-agent that works in the background: its calls come after the end of its own."""
-        return self.call.tool == "Agent" and self.in_background
 
     @property
     def own_command(self) -> bool:
