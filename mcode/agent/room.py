@@ -144,9 +144,12 @@ class RoomMaker:
         size = self.size()
         if size <= self.meter.window - 1_000:
             return None
+        prefix = self.builder.preview(self.caller.model())
+        parts = self.meter.measure(prefix, self.conversation.history.messages).scaled_to(size)
         return (
-            f"The next request would have about {size} tokens, and the window holds {self.meter.window}. It was not "
-            f"sent. {ADVICE}"
+            f"The next request would have about {size} tokens, and the window holds {self.meter.window}: definitions "
+            f"{parts.definitions}, messages {parts.system + parts.messages}, results {parts.results}. It was not sent. "
+            f"A summary would free about {self.outlook().by_summary}. {ADVICE}"
         )
 
     async def after_overflow(self) -> bool:

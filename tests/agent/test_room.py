@@ -232,7 +232,8 @@ async def test_s_10_a_request_that_no_step_makes_small_enough_is_not_sent(tmp_pa
     async with stage(tmp_path, script, settings=settings, new_prefixes=5) as session:
         finished = await session.say("hello")
         assert finished.reason == "error"
-        assert "the window holds 2000" in finished.text
+        assert "the window holds 2000: definitions " in finished.text
+        assert "A summary would free about " in finished.text
         assert "/rewind goes back" in finished.text
         assert all(not body.get("tools") for body in session.client.requests), (
             "summaries alone were asked for"
