@@ -16,6 +16,9 @@ from tests.ui.tui.screen import screen
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mcode.ui.tui.app import McodeApp
+    from tests.stage import Stage
+
 SLEEP = use("Bash", command="sleep 20")
 ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 20)"]}}
 
@@ -185,3 +188,34 @@ async def test_a_message_typed_before_the_session_is_ready_is_sent_when_it_is(tm
         await on.until(lambda: bool(on.stage.of(TurnFinished)))
         assert on.stage.of(TurnStarted)[0].text == "from the command line"
         await asyncio.sleep(0)
+
+
+async def test_keys_between_the_first_frame_and_the_whole_screen_arrive_in_their_order(
+    tmp_path: Path,
+) -> None:
+    def before(app: McodeApp, stage: Stage) -> None:
+        del stage
+        make_complete = app.main.make_complete
+
+        async def slowly() -> None:
+            for letter in "1) fix it":
+                app.post_message(Key(letter, letter))
+            await asyncio.sleep(0.05)
+            assert app.prompt.text == ""
+            await make_complete()
+
+        app.main.make_complete = slowly
+
+    async with screen(tmp_path, before=before) as on:
+        await on.until(lambda: on.draft == "1) fix it")
+        await on.type("!")
+        assert on.draft == "1) fix it!"
+
+
+async def test_the_word_of_an_interrupt_goes_with_what_it_ended(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.type("!sleep 30\n")
+        await on.until(lambda: "sleep 30" in on.shown and on.app.sending.shell_runs)
+        await on.press("escape")
+        await on.until(lambda: not on.app.sending.shell_runs)
+        await on.until(lambda: "Interrupting." not in on.shown)
