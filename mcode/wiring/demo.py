@@ -27,9 +27,10 @@ TOUR = ("play the demo", "/context session")
 
 LEDGER = "The ledger of this session (the guide counts in the place of a provider; nothing was sent):"
 
-AFTERWARDS = """\
-To look closer: /programs, then Enter, shows the program with every call that it made; /context session every request;
-/context view the last one word for word. Say `a real model` to hear how to set one; /quit ends."""
+AFTERWARDS = (
+    "To look closer: /programs, then Enter, shows the program with every call that it made; /context session every "
+    "request; /context view the last one word for word. Say `a real model` to hear how to set one; /quit ends."
+)
 
 
 def with_demo(options: Options) -> Options:
