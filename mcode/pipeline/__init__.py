@@ -1,9 +1,9 @@
 """The road: every use of a tool, whoever makes it, passes these steps in this order.
 
-1. `admit`: find the tool, restore argument types, validate against the tool's own schema.
-2. `hooks`: PreToolUse may rewrite the arguments (back to 1), deny, or ask for a question.
-3. decide (`permissions`): allow, ask or deny, always with the reason.
-4. `ask`: one question at a time, answered by whichever front end is attached.
+1. `admit`: the tool is found, and the arguments are brought into the types of its schema and checked by it.
+2. `hooks`: those before a call may change its arguments (back to 1), deny it, or have it asked about.
+3. `permit`: the policy of `permissions` gives a verdict and the reason for it.
+4. `ask`: where the verdict is a question, the front end that is attached answers it; others wait their turn.
 5. `execute`: the only place where a tool's body is called.
 6. `hooks`: PostToolUse and PostToolUseFailure may add to or replace the result.
 7. `fit`: the model gets the result cut to size, programs and hooks whole.

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
 
 ENGLISH = (
-    "The journal is the truth. A session is an append-only file of JSON lines; the conversation, the transcript "
-    "on the screen and the ledger are all rebuilt from it, and what was acknowledged survives a crash.\n"
+    "Open the settings file with your editor, change the default timeout to thirty seconds, and restart the "
+    "server. The new configuration is loaded at once, and requests that were already running keep their old limit.\n"
 )
 CODE = (
     "def replace_file(path: Path, data: bytes, *, mode: int = 0o600) -> None:\n"
@@ -56,7 +56,7 @@ GERMAN = "Die Funktion liest die Einstellungen, prüft jedes Feld und gibt ein u
 @pytest.mark.parametrize(
     ("text", "exact"),
     [
-        (ENGLISH, 42),
+        (ENGLISH, 40),
         (CODE, 102),
         (JSON, 89),
         (CHINESE, 33),
