@@ -131,36 +131,31 @@ class _Ground:
         place = self.paths.locate(word, self.directory)
         if place.resolved != place.spellings[0]:
             return True
-        seen = 0
-        waiting = [place.resolved] if is_directory(place.resolved) else []
-        while waiting:
-            try:
-                with os.scandir(waiting.pop()) as entries:
-                    for entry in entries:
-                        seen += 1
-                        if seen > ENTRY_LIMIT or entry.is_symlink():
-                            return True
-                        if entry.is_dir(follow_symlinks=False):
-                            waiting.append(entry.path)
-            except OSError:
-                return True
-        return False
+        return not _all_below(place, lambda entry: not entry.is_symlink())
 
     def _content_is_free(self, place: Place) -> bool:
         """True where nothing protected lies in the directory, as far as that can be seen in a moment."""
-        seen = 0
-        waiting = [place.resolved] if is_directory(place.resolved) else []
+        return _all_below(
+            place,
+            lambda entry: (
+                protected_part(entry.name) is None and not self.restricted(self.paths.locate(entry.path))
+            ),
+        )
+
+
+def _all_below(place: Place, fits: Callable[[os.DirEntry[str]], bool]) -> bool:
+    """True where each entry in and below a directory fits. False, too, where not all of them can be looked at."""
+    seen = 0
+    waiting = [place.resolved] if is_directory(place.resolved) else []
+    try:
         while waiting:
-            try:
-                with os.scandir(waiting.pop()) as entries:
-                    for entry in entries:
-                        seen += 1
-                        if seen > ENTRY_LIMIT or protected_part(entry.name) is not None:
-                            return False
-                        if self.restricted(self.paths.locate(entry.path)):
-                            return False
-                        if entry.is_dir(follow_symlinks=False):
-                            waiting.append(entry.path)
-            except OSError:
-                return False
-        return True
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    seen += 1
+                    if seen > ENTRY_LIMIT or not fits(entry):
+                        return False
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+    except OSError:
+        return False
+    return True

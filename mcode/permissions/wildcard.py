@@ -11,11 +11,6 @@ class Wildcard:
 
     pattern: str
 
-    @property
-    def literal(self) -> bool:
-        """True where the pattern has no `*`."""
-        return "*" not in self.pattern
-
     def matches(self, text: str) -> bool:
         """True where the pattern covers the whole text. Letter case counts."""
         first, *rest = self.pattern.split("*")
