@@ -27,8 +27,6 @@ ENDED_KEPT = 100
 """Ended jobs that are still listed."""
 FIRST_LOOK = 0.15
 """Seconds in which a job that fails at once is told with its start."""
-STOP_GRACE = 2.0
-"""Seconds between SIGTERM and SIGKILL."""
 
 
 @dataclass(slots=True)

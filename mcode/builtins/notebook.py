@@ -69,11 +69,6 @@ class Notebook:
         index = self._find(change.cell)
         return self._delete(index) if change.mode == "delete" else self._replace(index, change)
 
-    def source_of(self, cell: str) -> str:
-        """The present source of a cell, for people."""
-        source = self._cell(self._find(cell)).get("source", "")
-        return source if isinstance(source, str) else "".join(map(str, cast("list[object]", source)))
-
     def _cell(self, index: int) -> JsonObject:
         return cast("JsonObject", self._items[index].value)
 

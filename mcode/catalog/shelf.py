@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.catalog.found import Finding, program_call
-from mcode.catalog.placement import RUN_CODE
 from mcode.tool import Placement
 
 if TYPE_CHECKING:
@@ -73,10 +72,6 @@ class Shelf:
     def program_for(self, tool: Tool, arguments: JsonObject) -> str:
         """The program that makes a call which only programs may make."""
         return f"return await {program_call(tool.name, jsontext.dump(arguments))};"
-
-    def has_programs(self) -> bool:
-        """True where programs can be written."""
-        return self.visible(RUN_CODE) is not None
 
     async def find(self, query: str, server: str | None = None) -> Finding:
         """One query, without loading anything: the real search, with what may not be shown left out."""

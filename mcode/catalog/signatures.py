@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.catalog.document import first_sentence
-from mcode.model.reading import is_list, is_object, text_field
+from mcode.model.reading import is_list, is_object
 from mcode.text import Kind, clean
 
 if TYPE_CHECKING:
@@ -71,17 +71,6 @@ def signature(
             return line
     line = f"{name}({_argument(_only_required(input_schema), 1)}){_result(output_schema, 0)}{sentence}"
     return line if len(line) <= LENGTH_LIMIT else f"{name}(a: object){sentence}"
-
-
-def parameter_notes(input_schema: JsonObject) -> dict[str, str]:
-    """The first sentence of each top-level parameter's description, where there is one."""
-    properties = input_schema.get("properties")
-    notes: dict[str, str] = {}
-    for name, schema in islice(properties.items() if is_object(properties) else (), PROPERTY_LIMIT):
-        sentence = _sentence(text_field(schema, "description"))
-        if sentence:
-            notes[clean(name, Kind.LINE)] = sentence
-    return notes
 
 
 def type_text(schema: JsonValue, depth: int = DEPTHS[0]) -> str:

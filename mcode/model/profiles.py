@@ -42,8 +42,6 @@ class Profile:
     """Value of `anthropic-version`; None leaves the SDK's own."""
     extra_body: JsonObject = field(default_factory=dict)
     """Fields that go into every request."""
-    pings: bool = False
-    """True where a living stream is never silent for long, so that silence means a dead one."""
     reference_loading: bool = False
     """True where deferred tools and `tool_reference` blocks may be tried."""
     native_examples: bool = False
@@ -126,7 +124,6 @@ def _anthropic(url: str) -> Profile:
         label="Anthropic",
         header_style=HeaderStyle.BEARER,
         api_version=None,
-        pings=True,
         reference_loading=True,
         native_examples=True,
         calls_on_end_turn=False,

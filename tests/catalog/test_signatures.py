@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode import jsontext
-from mcode.catalog.signatures import LENGTH_LIMIT, parameter_notes, signature, type_text
+from mcode.catalog.signatures import LENGTH_LIMIT, signature, type_text
 from mcode.model.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -185,11 +185,6 @@ def test_schemas_that_are_no_schemas_are_any_value() -> None:
     for odd in odd_ones:
         assert type_text(odd) in {"any", "object"}
     assert type_text(False) == "never"
-
-
-def test_parameters_can_be_described_in_a_sentence_each() -> None:
-    schema = object_of(path={"type": "string", "description": "Where it is. Absolute."}, size=STRING)
-    assert parameter_notes(schema) == {"path": "Where it is."}
 
 
 def test_a_signature_takes_at_most_thirty_percent_of_the_definition() -> None:

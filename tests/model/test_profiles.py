@@ -8,13 +8,12 @@ from mcode.errors import UsageError
 from mcode.model.profiles import COMMON_VERSION, HeaderStyle, choose_profile
 
 
-def test_anthropics_own_endpoint_keeps_the_sdks_version_and_is_known_to_ping() -> None:
+def test_anthropics_own_endpoint_keeps_the_sdks_version() -> None:
     for url in (None, "https://api.anthropic.com", "https://api.anthropic.com/"):
         profile = choose_profile(url)
         assert profile.label == "Anthropic"
         assert profile.api_version is None
         assert profile.header_style is HeaderStyle.BEARER
-        assert profile.pings
         assert profile.reference_loading
         assert not profile.calls_on_end_turn
         assert profile.first_event_limit == 60
@@ -36,7 +35,6 @@ def test_everything_else_is_a_third_party(url: str) -> None:
     profile = choose_profile(url)
     assert profile.api_version == COMMON_VERSION
     assert not profile.reference_loading
-    assert not profile.pings
     assert profile.calls_on_end_turn
     assert profile.first_event_limit == 600
     assert profile.total_limit is None
