@@ -57,7 +57,7 @@ EXPECTED_VALUES = {
     "Glob": ["a.txt"],
     "Grep": [{"path": "a.txt", "line": 2, "text": "two"}],
     "Bash": {"stdout": "out\n", "stderr": "err\n", "exit_code": 0, "timed_out": False},
-    "ReadMcpResourceTool": {"text": "Travel by train.\n"},
+    "ReadMcpResourceTool": {"text": "[resource office://rules]\nTravel by train.\n"},
     MCP: {"travel": 6900},
 }
 """What the program gets as `value`."""
@@ -143,7 +143,7 @@ DENY = (
 
 DENIALS: dict[str, dict[str, Any]] = {
     "by the user": {"answer": "deny"},
-    "by a rule": {"settings": {"permissions": {"deny": ["Write"], "allow": ["Read"]}}},
+    "by a rule": {"settings": {"permissions": {"deny": ["Edit(new.txt)"]}}},
     "by a mode": {"settings": {"permissions": {"defaultMode": "plan"}}},
     "by a hook": {"hook": f"if given['tool_name'] == 'Write': {DENY}"},
 }
