@@ -332,7 +332,7 @@ class _Patience:
 
 async def _drain(chunks: AsyncIterator[bytes]) -> None:
     """Read the end of a finished answer, so that its connection can serve the next request."""
-    with suppress(Exception):
+    with suppress(Exception):  # -- the answer is complete, whatever comes behind it
         async with asyncio.timeout(CLOSE_LIMIT):
             async for _ in chunks:
                 pass
@@ -340,7 +340,7 @@ async def _drain(chunks: AsyncIterator[bytes]) -> None:
 
 async def _close(stream: AsyncStream[object]) -> None:
     """Drop the connection unless the answer was read to its end; never raises, never hangs."""
-    with suppress(Exception):
+    with suppress(Exception):  # -- nothing more is wanted of this connection
         async with asyncio.timeout(CLOSE_LIMIT):
             await stream.response.aclose()
 
