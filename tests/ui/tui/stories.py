@@ -151,7 +151,7 @@ def work_done() -> Iterator[Event]:
     failed = start("f", "mcp__jira__create_issue", "PARSE: error is ignored", source="jira")
     yield failed
     yield finish(failed, "", "The server answered 403: no permission for project PARSE.", Status.FAILED)
-    yield HookRan("h", "PostToolUse", "format-on-edit", "failed", exit_code=2, stderr="ruff: not found")
+    yield HookRan("h", "PostToolUse", "format-on-edit", "blocked", exit_code=2, stderr="ruff: not found")
     yield TodosChanged(
         (
             {"content": "Read the failing test", "status": "completed"},

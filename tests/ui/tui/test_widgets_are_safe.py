@@ -15,7 +15,7 @@ FILES = sorted(Path(mcode.ui.tui.__file__).parent.glob("*.py"))
 BANNED = {"Markdown", "MarkdownViewer", "RichLog", "Log", "LoadingIndicator", "Collapsible"}
 """Widgets of Textual's that grow with the session, or parse what they show."""
 
-CLOCKS = {"status.py"}
+CLOCKS = {"activity.py"}
 """The only places that something wakes by the clock."""
 
 
