@@ -220,7 +220,7 @@ def outcome_of(call: Call, returned: Any) -> Outcome:
 
 async def until(condition: Callable[[], Any]) -> None:
     """Wait until something is true."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not condition():
             await asyncio.sleep(0.005)
 
