@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from functools import partial
 from typing import TYPE_CHECKING
 
-from mcode import jsontext
 from mcode.call import Call, Origin
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.rule_removal import USAGE as REMOVE_USAGE
@@ -13,6 +12,7 @@ from mcode.commands.rule_removal import remove
 from mcode.commands.tables import plural, table
 from mcode.errors import UsageError
 from mcode.permissions.check import as_object
+from mcode.permissions.explain import parse_call_text
 from mcode.permissions.modes import Mode
 
 if TYPE_CHECKING:
@@ -36,19 +36,6 @@ _WHERE_RULES_COME_FROM = (
     "A rule is made by the answer “always” to a question, or written under permissions.allow, ask or deny "
     "in ~/.mcode/settings.json or .mcode/settings.json."
 )
-
-_PRINCIPAL = {
-    "Bash": "command",
-    "Read": "file_path",
-    "Edit": "file_path",
-    "Write": "file_path",
-    "NotebookEdit": "notebook_path",
-    "Glob": "pattern",
-    "Grep": "pattern",
-    "WebFetch": "url",
-    "WebSearch": "query",
-}
-"""The argument that `Tool(text)` means, as in rules."""
 
 
 async def _permissions(context: CommandContext, arguments: Arguments) -> CommandResult:
@@ -90,7 +77,11 @@ def _listing(context: CommandContext) -> CommandResult:
 
 
 def _explain(context: CommandContext, text: str) -> CommandResult:
-    tool, given = _read_call(context, text)
+    if not text:
+        raise UsageError(f"Which call? Nothing was run. Usage: {_USAGE}")
+    find = partial(_known_tool, context)
+    name, given = parse_call_text(text, find)
+    tool = find(name)
     workspace = context.agent.workspace
     try:
         arguments = tool.normalise(given, workspace)
@@ -112,35 +103,14 @@ def _explain(context: CommandContext, text: str) -> CommandResult:
     return CommandResult(policy.explain(call, tool, access), data)
 
 
-def _read_call(context: CommandContext, text: str) -> tuple[Tool, JsonObject]:
-    match = re.fullmatch(r"([\w-]+)\s*(?:\((.*)\)|(\{.*)|(.*))", text, re.DOTALL)
-    if match is None:
-        raise UsageError(f"Which call? Nothing was run. Usage: {_USAGE}")
-    name, bracketed, json_text, plain = match.groups()
-    tool = context.agent.catalog.find(name)
+def _known_tool(context: CommandContext, name: str) -> Tool:
+    catalog = context.agent.catalog
+    tool = catalog.find(name)
     if tool is None:
-        nearest = context.agent.catalog.nearest(name)
+        nearest = catalog.nearest(name)
         hint = f" Did you mean {', '.join(nearest)}?" if nearest else ""
         raise UsageError(f"There is no tool `{name}`; nothing was run.{hint} /tools lists all of them.")
-    if json_text:
-        try:
-            return tool, jsontext.parse_object(json_text)
-        except jsontext.JsonError as error:
-            raise UsageError(f"The arguments are not a JSON object: {error}. Nothing was run.") from None
-    value = bracketed if bracketed is not None else plain or ""
-    return tool, ({_principal(tool): value} if value else {})
-
-
-def _principal(tool: Tool) -> str:
-    if tool.name in _PRINCIPAL:
-        return _PRINCIPAL[tool.name]
-    required = [str(name) for name in tool.input_schema.get("required", [])]
-    if not required:
-        raise UsageError(
-            f"{tool.name} has no principal argument; nothing was run. Give the arguments as JSON: "
-            f"/permissions explain {tool.name} {{...}}"
-        )
-    return required[0]
+    return tool
 
 
 def _as_object(rule: Rule) -> JsonObject:

@@ -13,15 +13,16 @@ from mcode.permissions.needs import meets, needs_of
 from mcode.permissions.verdict import Behavior
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from mcode.jsontext import JsonObject
     from mcode.permissions.resolve import Place
     from mcode.permissions.rules import Rule
     from mcode.permissions.subject import Subject
     from mcode.permissions.verdict import Verdict
+    from mcode.tool import Tool
 
-_CALL = re.compile(r"([A-Za-z0-9_-]+)(?:\((.*)\)|\s+(.*))?", re.DOTALL)
+_CALL = re.compile(r"([A-Za-z0-9_-]+)(?:\((.*)\)|([\s{].*))?", re.DOTALL)
 
 _MAIN_ARGUMENT = {
     "Bash": "command",
@@ -46,11 +47,14 @@ _REST: dict[str, JsonObject] = {
 """Arguments that a tool wants besides the main one; they play no part in the decision."""
 
 
-def parse_call_text(text: str) -> tuple[str, JsonObject]:
+def parse_call_text(text: str, find: Callable[[str], Tool] | None = None) -> tuple[str, JsonObject]:
     """Read a call as typed: the tool's name and its arguments.
 
     Understood are `Bash(rm x)`, `Edit src/a.py`, `Read(/etc/passwd)`, `WebFetch(domain:example.com)`, `!ls`, and
     a name with a JSON object: `mcp__tickets__close {"id": 7}`. Raises UsageError for anything else.
+
+    `find` gives the tool that a name means, and raises UsageError where there is none. With it, a text for a
+    tool without a main argument above is the first argument that the tool requires.
     """
     text = text.strip()
     if text.startswith("!"):
@@ -59,25 +63,36 @@ def parse_call_text(text: str) -> tuple[str, JsonObject]:
     if found is None:
         raise UsageError(
             f"{text!r} is not a call. Write the tool and what it is about, such as Bash(rm x), Edit src/a.py, "
-            'or with all arguments: mcp__tickets__close {"id": 7}.'
+            'or with all arguments: mcp__tickets__close {"id": 7}. Nothing was run.'
         )
     tool = names.canonical_name(found[1])
+    known = find(tool) if find is not None else None
+    tool = known.name if known is not None else tool
     content = (found[2] if found[2] is not None else found[3] or "").strip()
-    main = _MAIN_ARGUMENT.get(tool)
+    main = _MAIN_ARGUMENT.get(tool) or _first_required(known)
     if content.startswith("{"):
         try:
             return tool, jsontext.parse_object(content)
         except jsontext.JsonError as error:
             if tool != "Bash":  # a shell line may begin so
-                raise UsageError(f"The arguments of {tool} are not a JSON object: {error}.") from None
+                raise UsageError(
+                    f"The arguments of {tool} are not a JSON object: {error}. Nothing was run."
+                ) from None
     if content == "":
         return tool, {}
     if main is None:
-        raise UsageError(f'The arguments of {tool} are written as a JSON object: {tool} {{"name": "value"}}.')
+        raise UsageError(
+            f'The arguments of {tool} are written as a JSON object: {tool} {{"name": "value"}}. Nothing was run.'
+        )
     if tool == "WebFetch":
         content = content.removeprefix("domain:")
         content = content if "://" in content else f"https://{content}"
     return tool, {main: content, **_REST.get(tool, {})}
+
+
+def _first_required(tool: Tool | None) -> str | None:
+    required: list[str] = tool.input_schema.get("required", []) if tool is not None else []
+    return next(iter(required), None)
 
 
 def explanation(

@@ -50,6 +50,10 @@ async def test_explain_says_what_decides_and_why_without_running_anything(tmp_pa
             ("Bash touch made", "ask"),
             ('Read {"file_path": ".env"}', "deny"),
             ("read(a.py)", "allow"),
+            ('Read{"file_path": ".env"}', "deny"),
+            ("!curl https://example.org", "deny"),
+            ("WebFetch(domain:example.org)", "ask"),
+            ("Edit a.py", "ask"),
         ):
             result = await typed(session, f"/permissions explain {call}")
             assert result.data["behavior"] == behavior, call
@@ -59,12 +63,19 @@ async def test_explain_says_what_decides_and_why_without_running_anything(tmp_pa
         assert not session.outcomes
 
 
+async def test_explain_takes_a_text_as_the_first_argument_that_a_tool_requires(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("x")) as session:
+        result = await typed(session, "/permissions explain TaskStop(work-1)")
+        assert result.data["arguments"] == {"task_id": "work-1"}
+
+
 async def test_explain_names_what_it_does_not_understand(tmp_path: Path) -> None:
     async with stage(tmp_path, turns("x")) as session:
         for line, expected in (
             ("/permissions explain", "Which call?"),
             ("/permissions explain Bsh(ls)", "Did you mean Bash"),
             ("/permissions explain Read {broken", "not a JSON object"),
+            ("/permissions explain (ls)", "is not a call"),
             ("/permissions erase", "has no `erase`"),
         ):
             result = await typed(session, line)
