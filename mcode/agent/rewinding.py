@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from mcode.errors import UsageError
 from mcode.session.rewind import changes_from, first_entry_since
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from mcode.agent.conversation import Conversation
+    from mcode.agent.tracked_changes import TrackedChanges
     from mcode.session.journal import Journal
     from mcode.session.records import Record
     from mcode.session.rewind import FileChange, FileResult, Rewinder
@@ -40,6 +42,8 @@ class Rewound:
     files: tuple[FileResult, ...] = ()
     shell_commands: int = 0
     """Shell commands that ran since; what they changed is not undone."""
+    shell_changes: TrackedChanges | None = None
+    """The tracked files that they, or others beside mcode's tools, changed; None where no command ran."""
     draft: str = ""
     """The message that was taken back, for the user to change and send again."""
 
@@ -53,12 +57,18 @@ class Rewinding:
         conversation: Conversation,
         rewinder: Rewinder,
         forget_files: Callable[[], None],
+        changed_by_others: Callable[[float, Mapping[str, str]], Awaitable[TrackedChanges]],
     ) -> None:
-        """`forget_files` is called when the model no longer knows what it has read."""
+        """`forget_files` is called when the model no longer knows what it has read.
+
+        `changed_by_others` looks for tracked files that were changed since a moment (seconds since the epoch),
+        but for those that hold what mcode's tools left in them (hash, or ABSENT, by absolute path).
+        """
         self._journal = journal
         self._conversation = conversation
         self._rewinder = rewinder
         self._forget_files = forget_files
+        self._changed_by_others = changed_by_others
 
     def checkpoints(self) -> tuple[Checkpoint, ...]:
         """The messages that the conversation can go back to, oldest first."""
@@ -86,14 +96,20 @@ class Rewinding:
                 f"There is no message {turn} to go back to; nothing was changed. /rewind lists them."
             )
         restored: tuple[FileResult, ...] = ()
+        commands = shell_commands_since(records, turn) if files else 0
+        changed = await self._shell_changes(chosen) if commands else None  # before files are put back
         if files:
             restored = await self._rewinder.restore(self._changes_since(turn, records), self._next_call_id())
-        commands = shell_commands_since(records, turn) if files else 0
         if conversation:
             await asyncio.to_thread(self._conversation.recall, turn, records)
             self._conversation.append("rewind", {"turn": turn, "reason": "user"})
             self._forget_files()
-        return Rewound(restored, commands, chosen.text if conversation else "")
+        return Rewound(restored, commands, changed, chosen.text if conversation else "")
+
+    async def _shell_changes(self, chosen: Checkpoint) -> TrackedChanges:
+        entries = await asyncio.to_thread(self._rewinder.entries)
+        left = {change.path: change.left for change in changes_from(entries, 0)}
+        return await self._changed_by_others(datetime.fromisoformat(chosen.time).timestamp(), left)
 
     async def undo_rewind(self) -> Rewound:
         """Put the files back to what they were before the last rewind. Raises UsageError where there was none."""

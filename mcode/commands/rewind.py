@@ -12,6 +12,7 @@ from mcode.session.rewind import Fate
 
 if TYPE_CHECKING:
     from mcode.agent.rewinding import Checkpoint, Rewound
+    from mcode.agent.tracked_changes import TrackedChanges
     from mcode.commands.host import CommandContext
     from mcode.jsontext import JsonObject
     from mcode.session.rewind import FileResult
@@ -20,6 +21,8 @@ USAGE = "/rewind [NUMBER [both|conversation|files] | undo]"
 _WHAT = {"both": (True, True), "conversation": (False, True), "files": (True, False)}
 """Whether files and conversation go back."""
 _LISTED = 30
+_NAMED = 8
+"""Files of shell commands that are named."""
 
 
 async def _rewind(context: CommandContext, arguments: Arguments) -> CommandResult:
@@ -86,7 +89,20 @@ def _told(done: Rewound, heading: str) -> str:
         lines.append(
             f"  {plural(done.shell_commands, 'shell command')} ran since then; what they changed is not undone."
         )
+    if done.shell_changes is not None:
+        lines.append(f"  {_changes_line(done.shell_changes)}")
     return "\n".join(lines)
+
+
+def _changes_line(changes: TrackedChanges) -> str:
+    if changes.unknown:
+        return f"How many tracked files they changed cannot be told: {changes.unknown}."
+    if not changes.paths:
+        return "Against the commit of that moment, bash changed no tracked file."
+    named = ", ".join(changes.paths[:_NAMED])
+    more = f", and {len(changes.paths) - _NAMED} more" if len(changes.paths) > _NAMED else ""
+    others = "What others changed since then is counted with them."
+    return f"bash changed {plural(len(changes.paths), 'tracked file')}, not undone: {named}{more}. {others}"
 
 
 def _file_line(result: FileResult) -> str:
@@ -108,8 +124,13 @@ def _as_object(done: Rewound) -> JsonObject:
             for result in done.files
         ],
         "shell_commands": done.shell_commands,
+        "shell_changes": _changes_object(done.shell_changes),
         "draft": done.draft,
     }
+
+
+def _changes_object(changes: TrackedChanges | None) -> JsonObject | None:
+    return None if changes is None else {"paths": list(changes.paths), "unknown": changes.unknown}
 
 
 REWIND = Command(

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mcode.agent.rewinding import Rewinding
+from mcode.agent.tracked_changes import tracked_changes
 from mcode.builtins.put_back import UserFiles
 from mcode.events import Notice
 from mcode.pipeline.side_files import SideFiles
 from mcode.session.rewind import Rewinder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mcode.agent.conversation import Conversation
     from mcode.builtins.file_state import FileState
     from mcode.events import EventBus
     from mcode.session.store import OpenSession
+    from mcode.tool import Workspace
     from mcode.wiring.workbench import Workbench
 
 
@@ -31,13 +32,18 @@ def make_side_files(bench: Workbench, session: OpenSession, events: EventBus) ->
 
 
 def make_rewinding(
-    session: OpenSession, conversation: Conversation, file_state: FileState, pending: Path
+    bench: Workbench,
+    session: OpenSession,
+    conversation: Conversation,
+    file_state: FileState,
+    workspace: Workspace,
 ) -> Rewinding:
-    """`pending`: where temporaries of changed files are announced."""
+    """The rewinds of a session; what shell commands changed is looked for in the work tree of where it started."""
 
     def forget_files() -> None:
         file_state.forget()
         conversation.append("files", {"read": file_state.remembered()})
 
-    rewinder = Rewinder(session.undo, UserFiles(pending), session.directory / "kept")
-    return Rewinding(session.journal, conversation, rewinder, forget_files)
+    rewinder = Rewinder(session.undo, UserFiles(bench.places.state / "pending"), session.directory / "kept")
+    look = partial(tracked_changes, workspace.start, bench.environment)
+    return Rewinding(session.journal, conversation, rewinder, forget_files, look)

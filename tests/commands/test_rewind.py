@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Redraw
@@ -125,6 +126,28 @@ async def test_u_03_what_shell_commands_changed_is_said_and_left_as_it_is(tmp_pa
         assert not (session.project / "a.txt").exists()
         assert (session.project / "kept.txt").read_text() == "by the shell\n"
         assert "1 shell command ran since then; what they changed is not undone" in result.text
+        assert "How many tracked files they changed cannot be told" in result.text
+        assert "is in no git work tree" in result.data["shell_changes"]["unknown"]
+
+
+async def test_u_03_the_tracked_files_that_bash_changed_are_counted_and_named(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    project = tmp_path / "project"
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (project / name).write_text("old\n")
+    git = "git -c user.name=t -c user.email=t@t.invalid"
+    subprocess.run(f"git init -q && git add . && {git} commit -qm first", cwd=project, shell=True, check=True)
+    command = "echo by the shell > b.txt"
+    calls = [use("Write", "w1", file_path="new.txt", content="one\n"), use("Bash", command=command)]
+    settings = {"permissions": {"allow": ["Write", f"Bash({command})"]}}
+    async with stage(tmp_path, turns(calls, "Done.", "Nothing."), settings=settings) as session:
+        await session.say("write both")
+        await session.say("and nothing")
+        assert (await typed(session, "/rewind 2 files")).data["shell_changes"] is None
+        result = await typed(session, "/rewind 1 files")
+        assert f"bash changed 1 tracked file, not undone: {project}/b.txt." in result.text
+        assert (project / "b.txt").read_text() == "by the shell\n"
+        assert result.data["shell_changes"] == {"paths": [f"{project}/b.txt"], "unknown": ""}
 
 
 async def test_u_04_where_undo_is_not_required_each_change_without_a_way_back_is_said(tmp_path: Path) -> None:
