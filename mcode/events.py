@@ -192,6 +192,8 @@ class HookStarted:
     hook_id: str
     event: str
     name: str
+    status: str = ""
+    """The words of the user's for the time it runs (`statusMessage`), masked; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)

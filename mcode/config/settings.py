@@ -71,6 +71,7 @@ class HookHandler:
     on_failure: str
     """`continue`, or `block`: a hook that cannot do its work counts as a refusal."""
     status_message: str
+    """Shown while it runs, in place of its command; empty for none."""
     once: bool
     source: Source
     unsupported: str | None

@@ -162,7 +162,7 @@ class HookRound:
         name = self._texts.name(job.handler)
         self._count += 1
         hook_id = f"hook-{self._count}"
-        self._events.emit(HookStarted(hook_id, job.event, name))
+        self._events.emit(HookStarted(hook_id, job.event, name, self._texts.status(job.handler)))
         began = time.monotonic()
         try:
             if (

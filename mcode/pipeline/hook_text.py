@@ -32,9 +32,11 @@ class HookTexts:
 
     def name(self, handler: HookHandler) -> str:
         """What a hook is called: its command on one line, masked and shortened."""
-        written = " ".join((handler.command, *(handler.args or ()))).split()
-        name = clean(self._mask(" ".join(written)), Kind.LINE)
-        return name if len(name) <= _NAME_LIMIT else f"{name[: _NAME_LIMIT - 1]}…"
+        return self._row(" ".join((handler.command, *(handler.args or ()))))
+
+    def status(self, handler: HookHandler) -> str:
+        """What the user wants to read while it runs, as safe and short as its name; empty for nothing."""
+        return self._row(handler.status_message)
 
     def for_event(self, text: str) -> str:
         """Output and notices as they are shown and logged."""
@@ -56,6 +58,10 @@ class HookTexts:
             permission=reply.permission
             and replace(reply.permission, message=self._cut(reply.permission.message)),
         )
+
+    def _row(self, text: str) -> str:
+        row = clean(self._mask(" ".join(text.split())), Kind.LINE)
+        return row if len(row) <= _NAME_LIMIT else f"{row[: _NAME_LIMIT - 1]}…"
 
     def _cut(self, text: str) -> str:
         text = clean(text, Kind.MODEL)

@@ -108,8 +108,8 @@ class LiveArea:
                 | events.QuestionResolved(question_id=identifier)
             ):
                 self._answered(self._waiting.pop(identifier, ""))
-            case events.HookStarted(hook_id=hook_id, name=name):
-                self._hooks[hook_id] = name
+            case events.HookStarted(hook_id=hook_id, name=name, status=status):
+                self._hooks[hook_id] = f"hook: {status}" if status else f"hook {name}"
             case events.HookRan(hook_id=hook_id):
                 self._hooks.pop(hook_id, None)
             case events.QueueChanged(waiting=waiting):
@@ -183,7 +183,7 @@ class LiveArea:
             return f"* try {event.attempt} of {event.limit} in {wait} s, Esc stops: {reason}"
         hooks = list(self._hooks.values())
         if hooks:
-            return f"* hook {clean(hooks[-1], Kind.LINE)}   Esc interrupts"
+            return f"* {clean(hooks[-1], Kind.LINE)}   Esc interrupts"
         if self._waiting:
             return "* waiting for you"
         since = self.turn_since

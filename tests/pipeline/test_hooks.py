@@ -751,6 +751,14 @@ async def test_each_run_is_emitted_masked_and_remembered(setting: Setting) -> No
     assert abs(last.at - time.time()) < 60
 
 
+async def test_the_message_for_the_time_a_hook_runs_is_emitted_masked_as_it_starts(setting: Setting) -> None:
+    setting.hook("true", status_message="asking\n  hunter" + "2")
+    setting.hook("exit 0")
+    await setting.before()
+    started = [event.status for event in setting.events if isinstance(event, HookStarted)]
+    assert started == ["asking [masked]", ""]
+
+
 # --- complete examples
 
 

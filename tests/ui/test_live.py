@@ -102,6 +102,12 @@ def test_a_running_hook_is_named() -> None:
     assert rows(area) == []
 
 
+def test_a_hook_shows_the_words_that_its_user_chose_for_it() -> None:
+    area = LiveArea("m", "default")
+    area.receive(HookStarted("h", "PreToolUse", "guard.py", "looking for secrets"))
+    assert rows(area) == ["* hook: looking for secrets   Esc interrupts"]
+
+
 def test_the_queue_shows_three_and_the_number_of_the_rest() -> None:
     area = LiveArea("m", "default")
     area.receive(TurnStarted(1, "x"))
