@@ -16,6 +16,7 @@ from mcode.events import (
     ThinkingDelta,
 )
 from mcode.model.client import FailureClass, ModelFailure
+from mcode.model.failure_words import INVALID, OUTPUT_LIMIT, UNKNOWN, failure_word
 from mcode.model.messages import DeltaKind
 from mcode.model.reading import is_object
 from mcode.model.retry import complete
@@ -85,11 +86,18 @@ class ModelCaller:
     """Output tokens that the last request allowed."""
     _turn: int = field(default=0, init=False)
     _kept: bool = field(default=False, init=False)
+    _failure: str = field(default=UNKNOWN, init=False)
+
+    def take_failure(self) -> str:
+        """What the last request failed of, in hooks' words; UNKNOWN from then on, and where it did not fail."""
+        word, self._failure = self._failure, UNKNOWN
+        return word
 
     async def ask(self, turn: int) -> Reply | Broken:
         """Send the conversation, return the model's message; only cancellation and StorageError raise."""
         if turn != self._turn:
             self._turn, self._continued = turn, 0
+        self._failure = UNKNOWN
         self._asked = self._room
         body = self.builder.next(self.model(), self._asked)
         self.meter.sending(self.builder.prefix, self.builder.messages)
@@ -114,6 +122,7 @@ class ModelCaller:
             raise
         except ModelFailure as failed:
             self._continued = 0
+            self._failure = failure_word(failed.failure)
             if failed.failure.kind is FailureClass.COMPACT:
                 return Broken("overflow", failed.failure.message)
             self._keep(nothing_said(), complete=False, problem=failed.failure.message)
@@ -130,17 +139,20 @@ class ModelCaller:
 
         Raises EndpointError where none come, TooLongError where the window does not hold what is asked.
         """
+        self._failure = UNKNOWN
         model = self.model()
         body = self.builder.aside(model, system, text, max_tokens)
         try:
             assembled = await complete(self.client, body, on_retry=self.events.emit)
         except ModelFailure as failed:
+            self._failure = failure_word(failed.failure)
             kind = TooLongError if failed.failure.kind is FailureClass.COMPACT else EndpointError
             raise kind(failed.failure.message) from failed
         self.meter.aside(model, assembled.message)
         usage = assembled.message.get("usage")
         self.conversation.append("aside", {"model": model, "usage": usage if is_object(usage) else {}})
         if assembled.failure is not None:
+            self._failure = failure_word(assembled.failure)
             raise EndpointError(assembled.failure.message)
         return text_of(Reply(assembled.message, ()))
 
@@ -172,9 +184,12 @@ class ModelCaller:
             )
             return Broken("refusal", text)
         if stop_reason == "model_context_window_exceeded":
+            self._failure = INVALID
             self._keep(message, complete=False, problem="the window was full")
             return Broken("overflow", "The model's window was full in the middle of its answer.")
         if not assembled.complete:
+            if assembled.failure is not None:
+                self._failure = failure_word(assembled.failure)
             self._keep(message, complete=False, problem=assembled.problem)
             why = (
                 assembled.failure.message
@@ -193,6 +208,7 @@ class ModelCaller:
         problem = f"it reached the output limit of {limit} tokens; no call of it ran"
         self._keep(message, complete=False, problem=problem)
         if self._continued >= CONTINUATIONS:
+            self._failure = OUTPUT_LIMIT
             text = f"The answer was cut at {limit} output tokens again. Ask for less at once, or raise mcode.maxTokens."
             return Broken("error", text)
         self._continued += 1

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TOOL_EVENTS = frozenset({"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"})
 
-_WITHOUT_MATCHER = frozenset({"UserPromptSubmit", "Stop", "StopFailure", "PostToolBatch", "CwdChanged"})
+_WITHOUT_MATCHER = frozenset({"UserPromptSubmit", "Stop", "PostToolBatch", "CwdChanged"})
 """Events that are about nothing a matcher could name."""
 
 GUARDED = frozenset({"PreToolUse", "UserPromptSubmit"})

@@ -253,6 +253,7 @@ class Assembly:
         bench, conversation, events = self._bench, self._conversation, self._events
         options = bench.options
         caller = self._make_caller()
+        self._watch.take_failure = caller.take_failure
         builder, meter = caller.builder, caller.meter
         keep_text, shelf = self._side_files.keep_text, self._catalogue.shelf
         room = make_room(bench, caller, self._hooks, keep_text, shelf, bench.remember)

@@ -14,6 +14,7 @@ from mcode.events import (
     TurnFinished,
     TurnStarted,
 )
+from mcode.model.failure_words import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,6 +48,8 @@ class HookWatch:
         self._workspace = workspace
         self._memory = memory
         self._interactive = interactive
+        self.take_failure: Callable[[], str] = lambda: UNKNOWN
+        """What the last request failed of, in hooks' words; asking forgets it."""
         self._seen: set[Path] = set()
         self._started = False
         self._directory = workspace.current
@@ -66,12 +69,14 @@ class HookWatch:
             case QuestionAsked():
                 self._notify("mcode has a question for you", "elicitation_dialog")
             case TurnStarted():
+                self.take_failure()  # of what went before, such as a summary that the user asked for
                 self._stop_waiting()
             case RequestStarted():
                 self._tell_instructions()
             case TurnFinished(reason=reason, text=text):
                 if reason == "error":
-                    self._hooks.observe("StopFailure", {"error": "unknown", "error_details": text})
+                    error = self.take_failure()
+                    self._hooks.observe("StopFailure", {"error": error, "error_details": text}, error)
                 self._wait_for_user()
             case ToolFinished():
                 self._tell_end_of(event)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcode.events import Notice, TurnFinished
+from mcode.events import HookStarted, Notice, TurnFinished
 from tests.commands.typing import typed
 from tests.stage import Stage, stage, turns, use
 
@@ -108,15 +108,48 @@ async def test_a_denial_a_new_directory_and_instructions_are_told(tmp_path: Path
         assert (loaded["memory_type"], loaded["load_reason"]) == ("Project", "session_start")
 
 
-async def test_a_turn_that_fails_is_told(tmp_path: Path) -> None:
-    script = {
-        "turns": [{"reply": {"error": {"status": 400, "type": "invalid_request_error", "message": "no"}}}]
-    }
-    async with stage(tmp_path, script, settings=hooks("StopFailure", keeps(tmp_path))) as opened:
+FAILURES = [
+    (400, "invalid_request_error", "invalid_request"),
+    (401, "authentication_error", "authentication_failed"),
+    (403, "permission_error", "authentication_failed"),
+    (402, "billing_error", "billing_error"),
+    (429, "insufficient_quota", "billing_error"),
+    (404, "not_found_error", "invalid_request"),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "word"), FAILURES)
+async def test_a_turn_that_fails_is_told_with_the_kind_of_failure(
+    tmp_path: Path, status: int, kind: str, word: str
+) -> None:
+    script = {"turns": [{"reply": {"error": {"status": status, "type": kind, "message": "no"}}}]}
+    async with stage(tmp_path, script, settings=hooks("StopFailure", keeps(tmp_path), word)) as opened:
         assert (await opened.say("go")).reason == "error"
         (message,) = await told(tmp_path)
-        assert message["error"] == "unknown"
+        assert message["error"] == word
         assert "no" in message["error_details"]
+
+
+async def test_an_answer_cut_at_the_output_limit_again_and_again_is_told_as_that(tmp_path: Path) -> None:
+    cut = {"blocks": [{"type": "text", "text": "so"}], "stop_reason": "max_tokens"}
+    settings = hooks("StopFailure", keeps(tmp_path), "max_output_tokens")
+    async with stage(tmp_path, turns(cut, cut, cut), settings=settings) as opened:
+        assert (await opened.say("go")).reason == "error"
+        (message,) = await told(tmp_path)
+        assert message["error"] == "max_output_tokens"
+
+
+async def test_a_hook_for_another_kind_of_failure_stays_silent(tmp_path: Path) -> None:
+    script = {
+        "turns": [{"reply": {"error": {"status": 401, "type": "authentication_error", "message": "no"}}}]
+    }
+    settings = hooks("StopFailure", keeps(tmp_path))
+    other = hooks("StopFailure", f"touch {tmp_path}/other", "rate_limit|server_error")
+    settings["hooks"]["StopFailure"] += other["hooks"]["StopFailure"]
+    async with stage(tmp_path, script, settings=settings) as opened:
+        assert (await opened.say("go")).reason == "error"
+        assert len(await told(tmp_path)) == 1
+        assert len(opened.of(HookStarted)) == 1
 
 
 @pytest.mark.parametrize(
