@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import signal
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
-
-from typing_extensions import override
+from typing import TYPE_CHECKING
 
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
-from mcode.errors import UsageError
 from mcode.jsontext import dump
 from mcode.logs import open_log
+from mcode.subcommands.parser import SubcommandParser
 from mcode.ui.acp.server import serve
 from mcode.wiring.options import Options
 from mcode.wiring.workbench import existing, prepare
@@ -44,14 +41,8 @@ def main(arguments: list[str]) -> int:
     return asyncio.run(_serve(options))
 
 
-class _Parser(argparse.ArgumentParser):
-    @override
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. Nothing was started; `mcode acp --help` shows the use.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="mcode acp", description=__doc__, allow_abbrev=False)
+def _parser() -> SubcommandParser:
+    parser = SubcommandParser("mcode acp", undone="started", description=__doc__)
     add = parser.add_argument
     add("--model", metavar="NAME", help="the model to ask")
     add("--base-url", metavar="URL", help="any endpoint of the Messages protocol")

@@ -6,21 +6,20 @@ all is well, with 1 where something does not work or can never have its effect.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
-from typing import TYPE_CHECKING, NoReturn
-
-from typing_extensions import override
+from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.catalog.servers import ServerControl
-from mcode.errors import UsageError
 from mcode.streams import write
+from mcode.subcommands.parser import SubcommandParser
 from mcode.text import Kind, clean
 from mcode.wiring.looking import looking
 
 if TYPE_CHECKING:
+    import argparse
+
     from mcode.commands.host import CommandContext
     from mcode.commands.registry import CommandResult
 
@@ -39,14 +38,8 @@ def main(arguments: list[str]) -> int:
     return 1 if result.failed else 0
 
 
-class _Parser(argparse.ArgumentParser):
-    @override
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. Nothing was looked at; `mcode doctor --help` shows the use.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="mcode doctor", description=__doc__, allow_abbrev=False)
+def _parser() -> SubcommandParser:
+    parser = SubcommandParser("mcode doctor", undone="looked at", description=__doc__)
     parser.add_argument("--json", action="store_true", help="JSON instead of text")
     parser.add_argument("--offline", action="store_true", help="start and contact no server")
     parser.add_argument("--settings", metavar="FILE", help="a settings file, or JSON text, for this run")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-from typing import TYPE_CHECKING, Any, NoReturn
-
-from typing_extensions import override
+from typing import TYPE_CHECKING, Any
 
 from mcode import jsontext
 from mcode.commands.tables import plural, table
@@ -19,6 +16,7 @@ from mcode.mcp.server_files import project_files
 from mcode.mcp.server_writing import WRITABLE, ServerShelf
 from mcode.mcp.token_keyring import token_store
 from mcode.subcommands.mcp_desk import ServerDesk, remark, say
+from mcode.subcommands.parser import SubcommandParser
 
 if TYPE_CHECKING:
     from mcode.mcp.entries import ServerEntry
@@ -95,15 +93,8 @@ def _connect(desk: ServerDesk, word: str, given: Any) -> int:
     return log_in(desk, entry) if word == "login" else log_out(desk, entry)
 
 
-class _Parser(argparse.ArgumentParser):
-    @override
-    def error(self, message: str) -> NoReturn:
-        hint = " A server's own options stand behind --." if message.startswith("unrecognized") else ""
-        raise UsageError(f"{message}. Nothing was done; `mcode mcp --help` shows the use.{hint}")
-
-
-def _parser(word: str) -> _Parser:
-    parser = _Parser(prog=f"mcode mcp {word}", allow_abbrev=False)
+def _parser(word: str) -> SubcommandParser:
+    parser = SubcommandParser(f"mcode mcp {word}", unrecognized="A server's own options stand behind --.")
     add = parser.add_argument
     match word:
         case "add":
@@ -139,7 +130,7 @@ def _parser(word: str) -> _Parser:
     return parser
 
 
-def _add_scope(parser: _Parser, usual: str | None) -> None:
+def _add_scope(parser: SubcommandParser, usual: str | None) -> None:
     parser.add_argument("-s", "--scope", choices=WRITABLE, default=usual)
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
-
-from typing_extensions import override
+from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.config.load import load_settings
@@ -17,6 +14,7 @@ from mcode.permissions.check import as_object, as_text, shell_call
 from mcode.permissions.decide import Policy
 from mcode.permissions.modes import Mode, parse_mode
 from mcode.streams import write
+from mcode.subcommands.parser import SubcommandParser
 from mcode.text import Kind, clean
 from mcode.tool import Workspace
 from mcode.wiring.workbench import working_directory
@@ -44,17 +42,12 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-class _Parser(argparse.ArgumentParser):
-    @override
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. Nothing was judged; `mcode permissions --help` shows the use.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="mcode permissions", description=__doc__, allow_abbrev=False)
+def _parser() -> SubcommandParser:
+    parser = SubcommandParser("mcode permissions", undone="judged", description=__doc__)
     words = parser.add_subparsers(dest="what", required=True, metavar="check")
     about = "the verdict about a shell line, by the rules in force here"
-    check = words.add_parser("check", allow_abbrev=False, help=about)
+    check = words.add_parser("check", help=about)
+    check.undone = parser.undone
     check.add_argument("--json", action="store_true", help="one JSON object for each line")
     check.add_argument("--stdin", action="store_true", help="judge each line of the standard input")
     check.add_argument(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
-
-from typing_extensions import override
+from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.commands.program_tables import as_object, exported, program_list, program_page
@@ -17,6 +14,7 @@ from mcode.masking import Masker
 from mcode.run_code.audit_read import read_audits
 from mcode.session.store import SessionStore
 from mcode.streams import write
+from mcode.subcommands.parser import SubcommandParser
 from mcode.text import Kind, clean
 from mcode.wiring.workbench import working_directory
 
@@ -41,15 +39,9 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-class _Parser(argparse.ArgumentParser):
-    @override
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. Nothing was done; `mcode programs --help` shows the use.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="mcode programs", description=__doc__, allow_abbrev=False)
-    shared = _Parser(add_help=False)
+def _parser() -> SubcommandParser:
+    parser = SubcommandParser("mcode programs", description=__doc__)
+    shared = SubcommandParser(add_help=False)
     shared.add_argument(
         "--session", metavar="ID", help="id, its beginning, or name; without, the one whose program ran last"
     )

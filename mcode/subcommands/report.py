@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
-
-from typing_extensions import override
+from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.commands.ledger_page import page
@@ -21,6 +18,7 @@ from mcode.files import replace_file
 from mcode.masking import Masker
 from mcode.session.store import SessionStore
 from mcode.streams import write
+from mcode.subcommands.parser import SubcommandParser
 from mcode.text import Kind, clean
 from mcode.wiring.workbench import working_directory
 
@@ -40,14 +38,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-class _Parser(argparse.ArgumentParser):
-    @override
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. Nothing was done; `mcode report --help` shows the use.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="mcode report", description=__doc__, allow_abbrev=False)
+def _parser() -> SubcommandParser:
+    parser = SubcommandParser("mcode report", description=__doc__)
     parser.add_argument(
         "session", nargs="?", help="id, its beginning, or name; without, the latest of this folder"
     )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
-
-from typing_extensions import override
+from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.call import Status
@@ -17,11 +14,13 @@ from mcode.events import Notice
 from mcode.logs import open_log
 from mcode.run_code.kept_programs import find_program, kept_programs, programs_directory, read_arguments
 from mcode.streams import write
+from mcode.subcommands.parser import SubcommandParser
 from mcode.text import Kind, clean
 from mcode.wiring.options import Options
 from mcode.wiring.workbench import prepare
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from mcode.call import Outcome
@@ -36,18 +35,12 @@ def main(arguments: list[str]) -> int:
     return asyncio.run(_supervised(given))
 
 
-class _Parser(argparse.ArgumentParser):
-    @override
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. Nothing was run; `mcode run --help` shows the use.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="mcode run",
+def _parser() -> SubcommandParser:
+    parser = SubcommandParser(
+        "mcode run",
+        undone="run",
         description=__doc__,
         epilog="Nobody is asked: a call that would need a question is denied. Rules, hooks and modes hold as always.",
-        allow_abbrev=False,
     )
     add = parser.add_argument
     add("name", metavar="NAME", help="the program in .mcode/programs/NAME.js")

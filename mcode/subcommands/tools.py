@@ -5,22 +5,22 @@ The tools of servers are those that the servers offered when they were connected
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
-from typing import TYPE_CHECKING, NoReturn
-
-from typing_extensions import override
+from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.commands.registry import CommandResult
 from mcode.commands.tools_test import tested
 from mcode.errors import UsageError
 from mcode.streams import write
+from mcode.subcommands.parser import SubcommandParser
 from mcode.text import Kind, clean
 from mcode.wiring.looking import looking
 
 if TYPE_CHECKING:
+    import argparse
+
     from mcode.commands.host import CommandContext
 
 WORDS = ("list", "show", "search", "why", "test")
@@ -42,15 +42,9 @@ def main(arguments: list[str]) -> int:
     return 1 if result.failed else 0
 
 
-class _Parser(argparse.ArgumentParser):
-    @override
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. Nothing was done; `mcode tools --help` shows the use.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="mcode tools", description=__doc__, allow_abbrev=False)
-    shared = _Parser(add_help=False)
+def _parser() -> SubcommandParser:
+    parser = SubcommandParser("mcode tools", description=__doc__)
+    shared = SubcommandParser(add_help=False)
     shared.add_argument("--json", action="store_true", help="JSON instead of a table")
     shared.add_argument("--settings", metavar="FILE", help="a settings file, or JSON text, for this run")
     words = parser.add_subparsers(dest="what", required=True, metavar="|".join(WORDS))
