@@ -9,22 +9,31 @@ from mcode.config.memory_gathering import Gathering
 from mcode.config.plain_file import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from mcode.config.places import Places
+    from mcode.config.trust import Item
 
 __all__ = ["Memory", "MemoryFile", "load_memory", "memory_for"]
 
 
-def load_memory(places: Places, start: Path, excludes: Sequence[str] = ()) -> Memory:
+def load_memory(
+    places: Places,
+    start: Path,
+    excludes: Sequence[str] = (),
+    *,
+    approved: Callable[[Item], bool] | None = None,
+) -> Memory:
     """Everything that applies at the start: managed files, the user's, then those from `/` down to `start`.
+
+    `approved` says whether an import that leads out of a project is read; without it none is.
 
     `start` is absolute and resolved. A missing file is nothing; one that cannot be used becomes a notice. Reads
     files and may take a while: call it in a thread.
     """
     globs = tuple(str(places.home) + glob[1:] if glob.startswith("~/") else glob for glob in excludes)
-    gathering = Gathering(Memory(start, places.home, globs))
+    gathering = Gathering(Memory(start, places.home, globs, approved))
     managed, user = Ground("managed", start), Ground("user", start)
     for directory in reversed(places.managed):
         gathering.add(directory / "CLAUDE.md", managed)

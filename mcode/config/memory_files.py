@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from mcode.config.trust import Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,15 @@ class Memory:
     home: Path
     excludes: tuple[str, ...] = ()
     """Globs of absolute paths that are never loaded."""
+    approved: Callable[[Item], bool] | None = None
+    """Whether the user approved an import that leads out of a project; None: no such import is read."""
     files: tuple[MemoryFile, ...] = ()
     """In the order in which the model reads them: the nearest last."""
     waiting: tuple[ScopedRule, ...] = ()
     notices: tuple[str, ...] = ()
     """What was not loaded, or not whole, and why."""
+    imports: tuple[Item, ...] = ()
+    """Imports of project files that lead out of the project, whether approved or not."""
     directories: frozenset[Path] = frozenset()
     """Directories whose files were looked for."""
     seen_paths: frozenset[Path] = frozenset()

@@ -15,7 +15,9 @@ from mcode.config.markdown import (
     without_comments,
 )
 from mcode.config.memory_files import Ground, Memory, MemoryFile, ScopedRule
+from mcode.config.memory_imports import import_item
 from mcode.config.memory_reading import NotRead, check_reach, read_memory_text, real_file, rule_files
+from mcode.config.plain_file import is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,13 +98,15 @@ class Gathering:
             _, body = split_front_matter(self._open(rule.path, rule.ground) or "")
             self._add_text(MemoryFile(rule.path, body, rule.ground.scope), rule.ground, hops=0)
 
-    def _open(self, path: Path, ground: Ground) -> str | None:
+    def _open(self, path: Path, ground: Ground, importer: Path | None = None) -> str | None:
         """The text of a file that is there and may be read."""
         real = real_file(path)
         if real is None or self._is_excluded(path, real, ground):
             return None
         try:
-            check_reach(path, real, ground)
+            check_reach(
+                path, real, self._ground_of_import(path, real, importer, ground) if importer else ground
+            )
             text, notice = read_memory_text(real)
         except NotRead as not_read:
             self._say(str(not_read))
@@ -110,6 +114,26 @@ class Gathering:
         self._say(notice)
         self._mark_seen(real)
         return text
+
+    def _ground_of_import(self, path: Path, real: Path, importer: Path, ground: Ground) -> Ground:
+        """The ground on which an import is read: one without a fence where it may lead out. Raises NotRead."""
+        if ground.fence is None or is_inside(real, ground.fence):
+            return ground
+        free = replace(ground, fence=None)
+        check_reach(path, real, free)  # what is never read is not asked about
+        approved = self.memory.approved
+        if approved is None:
+            return ground
+        item = import_item(path, real, importer, ground.fence)
+        if item not in self.memory.imports:
+            self.memory = replace(self.memory, imports=(*self.memory.imports, item))
+        if not approved(item):
+            raise NotRead(
+                f"{importer} imports {path}, which is {real}, outside {ground.fence}: it was not loaded, because you "
+                "have not approved this import. /trust shows it and takes your answer; `--trust` approves what is in "
+                "the project for one run."
+            )
+        return free
 
     def _add_text(self, file: MemoryFile, ground: Ground, *, hops: int) -> None:
         """Add a file whose text is not there yet, and then the files that it names with `@`."""
@@ -139,7 +163,7 @@ class Gathering:
                     f"{file.path} imports {target}: not loaded, more than {HOPS} imports follow one another."
                 )
                 continue
-            imported = self._open(target, ground)
+            imported = self._open(target, ground, file.path)
             if imported is not None:
                 self._add_text(MemoryFile(target, imported, ground.scope, file.path), ground, hops=hops + 1)
 

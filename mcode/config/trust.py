@@ -30,6 +30,9 @@ MCP_SERVER = "mcp-server"
 COMMAND_FILE = "command-file"
 """Kind of a command file or skill that runs commands or allows tools; its key is the file, below the folder."""
 
+MEMORY_IMPORT = "memory-import"
+"""Kind of a file outside a folder that an instruction file of it brings in with `@`; the digest is of its real path."""
+
 APPROVED, REFUSED = "approved", "refused"
 
 

@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from mcode.config.memory_files import Memory
     from mcode.config.places import Places
     from mcode.config.settings import Settings
     from mcode.mcp.entries import ServerEntry
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
+
+EVERYWHERE = ("/**",)
+"""Matches every file."""
 
 TRUST, NEVER, LATER = "trust", "never", ""
 """What the user can answer; anything else counts as LATER."""
@@ -74,12 +78,18 @@ class Folder:
             trust=self.trust,
         )
 
+    def memory(self, settings: Settings) -> Memory:
+        """Read the instruction files, with the imports from elsewhere that count by now; may take a while."""
+        excludes = EVERYWHERE if self.options.bare else settings.claude_md_excludes
+        return load_memory(self.places, self.start, excludes, approved=self.trust.is_approved)
+
     async def decided(self, settings: Settings, question: FolderQuestion) -> tuple[Settings, bool]:
         """Ask where the folder's settings would grant something; the settings then, and whether it was asked.
 
         A folder with nothing but servers is asked about in the session, which has not to wait for that.
         """
-        if not unanswered(self.trust, settings):
+        memory = await asyncio.to_thread(self.memory, settings)
+        if not unanswered(self.trust, settings) and not waiting_imports(self.trust, memory):
             return settings, False
         mask = Masker({**self.environment, **settings.env}).mask
         asking = gather(
@@ -90,15 +100,13 @@ class Folder:
             trust=self.trust,
             wanted=Wanted(self.options.mcp_configs, self.options.strict_mcp, self.options.setting_sources),
         ).asking
-        items = waiting_items(self.trust, settings, asking, mask)
-        answer = await question.ask(await asyncio.to_thread(self._page, items, settings))
+        items = waiting_items(self.trust, settings, memory, asking, mask)
+        page = trust_page(self.start, items, self.trust, instructions(memory))
+        answer = await question.ask(page)
         if answer not in (TRUST, NEVER):
             return settings, True
         await asyncio.to_thread(answer_all, self.trust, items, answer)
         return self.settings(), True
-
-    def _page(self, items: Sequence[Item], settings: Settings) -> str:
-        return trust_page(self.start, items, self.trust, instructions(self.places, self.start, settings))
 
 
 def unanswered(trust: TrustStore, settings: Settings) -> list[Item]:
@@ -106,18 +114,29 @@ def unanswered(trust: TrustStore, settings: Settings) -> list[Item]:
     return [item for item in settings.withheld if not trust.is_refused(item)]
 
 
+def waiting_imports(trust: TrustStore, memory: Memory) -> list[Item]:
+    """The imports from elsewhere that the user has said nothing about."""
+    return [item for item in memory.imports if not trust.is_approved(item) and not trust.is_refused(item)]
+
+
 def waiting_items(
-    trust: TrustStore, settings: Settings, asking: Sequence[ServerEntry], mask: Callable[[str], str]
+    trust: TrustStore,
+    settings: Settings,
+    memory: Memory,
+    asking: Sequence[ServerEntry],
+    mask: Callable[[str], str],
 ) -> list[Item]:
     """All that can be approved now, as people may see it."""
-    servers = [trust_item(entry, facts_of(entry, mask)) for entry in asking]
-    return [*(masked(item, mask) for item in unanswered(trust, settings)), *servers]
+    own = (*unanswered(trust, settings), *waiting_imports(trust, memory))
+    return [
+        *(masked(item, mask) for item in own),
+        *(trust_item(each, facts_of(each, mask)) for each in asking),
+    ]
 
 
-def instructions(places: Places, start: Path, settings: Settings) -> list[Path]:
+def instructions(memory: Memory) -> list[Path]:
     """The folder's own files of words for the model, which it reads whether or not the folder is trusted."""
-    files = load_memory(places, start, settings.claude_md_excludes).files
-    return [file.path for file in files if file.scope in ("project", "local")]
+    return [file.path for file in memory.files if file.scope in ("project", "local")]
 
 
 def answer_all(trust: TrustStore, items: Sequence[Item], answer: str) -> str:
@@ -140,8 +159,7 @@ class FolderTrust:
         if not items:
             return ""
         bench = self.bench
-        files = instructions(bench.places, bench.start, bench.settings)
-        return trust_page(bench.start, items, bench.trust, files)
+        return trust_page(bench.start, items, bench.trust, instructions(bench.memory))
 
     def granted(self) -> list[Item]:
         """What counts because the user approved it."""
@@ -149,7 +167,8 @@ class FolderTrust:
         entries = [entry for entry in bench.servers.entries if entry.scope == "project"]
         servers = [trust_item(entry, facts_of(entry, mask)) for entry in entries if entry.path is not None]
         approved = [item for item in servers if bench.trust.is_approved(item)]
-        granted = [*bench.settings.granted, *self._command_files(APPROVED)]
+        imports = filter(bench.trust.is_approved, bench.memory.imports)
+        granted = [*bench.settings.granted, *self._command_files(APPROVED), *imports]
         return [*(masked(item, mask) for item in granted), *approved]
 
     def refused(self) -> list[Item]:
@@ -160,6 +179,7 @@ class FolderTrust:
             for item in (
                 *filter(bench.trust.is_refused, bench.settings.withheld),
                 *self._command_files(REFUSED),
+                *filter(bench.trust.is_refused, bench.memory.imports),
             )
         ]
 
@@ -175,7 +195,8 @@ class FolderTrust:
     def _folders(self) -> set[Path]:
         """The folders whose files may bring something into this session."""
         bench = self.bench
-        found = {item.folder for item in (*bench.settings.granted, *bench.settings.withheld)}
+        items = (*bench.settings.granted, *bench.settings.withheld, *bench.memory.imports)
+        found = {item.folder for item in items}
         found |= {path.parent for path in project_files(bench.start)}
         return found.union(project_directories(bench.start))
 
@@ -215,7 +236,8 @@ class FolderTrust:
     def waiting(self) -> list[Item]:
         """What can be approved now."""
         bench = self.bench
-        return waiting_items(bench.trust, bench.settings, bench.server_trust.waiting, bench.masker.mask)
+        asking = bench.server_trust.waiting
+        return waiting_items(bench.trust, bench.settings, bench.memory, asking, bench.masker.mask)
 
 
 def _is_still(path: Path, digest: str) -> bool:

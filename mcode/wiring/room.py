@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.room import RoomMaker, todo_text
 from mcode.catalog.found import still_loaded
-from mcode.config.memory import load_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +31,7 @@ def make_room(
 
     def reread() -> None:
         """Instruction files of the start count as they are on the disk now."""
-        remember(load_memory(bench.places, bench.start, bench.memory_excludes))
+        remember(bench.read_memory())
 
     def beside_summary() -> Sequence[str]:
         """What a summary cannot be trusted to keep: the list of steps, and the tools that are loaded."""

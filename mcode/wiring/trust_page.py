@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcode.config.hint_file import HINTS
 from mcode.config.supplied import HOOK, RULE, VALUE, VARIABLE
-from mcode.config.trust import MCP_SERVER
+from mcode.config.trust import MCP_SERVER, MEMORY_IMPORT
 from mcode.text import Kind, clean
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ HEADINGS = {
     VARIABLE: "Environment variables of commands, hooks and servers",
     VALUE: "Other settings",
     HINTS: "Words about tools, examples and places of tools",
+    MEMORY_IMPORT: "Files from elsewhere that its instructions bring in (by path; what they say may change)",
 }
 """Kinds of items in the order of the page."""
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from mcode import __version__
 from mcode.commands.host import Surroundings
-from mcode.config.memory import load_memory
 from mcode.config.memory_files import Memory
 from mcode.config.places import find_places
 from mcode.errors import UsageError
@@ -45,10 +44,6 @@ if TYPE_CHECKING:
     from mcode.wiring.endpoint import Endpoint
     from mcode.wiring.folder_trust import FolderQuestion
     from mcode.wiring.options import Options
-
-
-EVERYWHERE = ("/**",)
-"""Matches every file."""
 
 
 @dataclass(slots=True)
@@ -121,13 +116,13 @@ class Workbench:
             session.journal.append("session", {**body, "interactive": self.interactive})
         elif self.interactive and not is_interactive(session.journal.records):
             session.journal.append("session", {"id": session.id, "interactive": True})
-        self.memory = await asyncio.to_thread(load_memory, self.places, self.start, self.memory_excludes)
+        self.memory = await asyncio.to_thread(self.read_memory)
         return Assembly(self, session).agent
 
-    @property
-    def memory_excludes(self) -> tuple[str, ...]:
-        """Globs of instruction files that are not read."""
-        return EVERYWHERE if self.options.bare else self.settings.claude_md_excludes
+    def read_memory(self) -> Memory:
+        """The instruction files as they are now; may take a while."""
+        folder = self.folder or Folder.of(self.options, self.places, self.start, self.environment)
+        return folder.memory(self.settings)
 
     def remember(self, memory: Memory) -> None:
         """The instruction files were read anew for the present session."""
