@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mcode.config.markdown import split_front_matter
+from mcode.config.markdown import split_at_commas, split_front_matter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,20 +146,3 @@ def block_text(lines: Sequence[str], *, folded: bool) -> str:
         return "\n".join(kept).strip("\n")
     paragraphs = "\n".join(kept).strip("\n").split("\n\n")
     return "\n".join(" ".join(paragraph.split("\n")) for paragraph in paragraphs)
-
-
-def split_at_commas(text: str) -> list[str]:
-    """Split at commas outside brackets and quotes: `Bash(a, b), Read` has two parts."""
-    parts, depth, quote = [""], 0, ""
-    for letter in text:
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'":
-            quote = letter
-        elif letter in "()[]{}":
-            depth += 1 if letter in "([{" else -1
-        if letter == "," and not quote and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts

@@ -94,8 +94,25 @@ def paths_of(front: str) -> tuple[str, ...]:
                 break
     else:
         closed = written.startswith("[") and written.rstrip().endswith("]")
-        entries = _split_at_commas(written.strip()[1:-1] if closed else written)
+        entries = split_at_commas(written.strip()[1:-1] if closed else written)
     return tuple(glob for glob in (_unquoted(entry) for entry in entries) if glob)
+
+
+def split_at_commas(text: str) -> list[str]:
+    """Split at commas outside brackets and quotes: `Bash(a, b), Read` has two parts."""
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "()[]{}":
+            depth += 1 if letter in "([{" else -1
+        if letter == "," and not quote and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def _fence_after(line: str, fence: str) -> str:
@@ -130,23 +147,6 @@ def _without_spans(text: str) -> str:
         position = runs[index][1]
         index += 1
     return "".join([*kept, text[position:]])
-
-
-def _split_at_commas(text: str) -> list[str]:
-    """Split at commas that stand outside braces and quotes."""
-    parts, depth, quote = [""], 0, ""
-    for letter in text:
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'":
-            quote = letter
-        elif letter in "{}":
-            depth += 1 if letter == "{" else -1
-        if letter == "," and not quote and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
 
 
 def _unquoted(entry: str) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcode.config.front_matter import block_text, scalar, split_at_commas
+from mcode.config.front_matter import block_text, scalar
+from mcode.config.markdown import split_at_commas
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -73,6 +73,7 @@ def test_front_matter_is_what_stands_between_two_lines() -> None:
         ('paths: "src/**/*.ts"\n', ("src/**/*.ts",)),
         ("paths: src/**/*.{ts,tsx}, lib/*.py # both\n", ("src/**/*.{ts,tsx}", "lib/*.py")),
         ("paths: [a.md, 'b c.md', \"d,e\"]\n", ("a.md", "b c.md", "d,e")),
+        ("paths: src/[a,b]/*.py, lib/*(x,y).md\n", ("src/[a,b]/*.py", "lib/*(x,y).md")),
         ("paths:\n  - src/**\n  - 'lib/*' # x\ndescription: y\n", ("src/**", "lib/*")),
         ("paths:\n- a\n- b\n", ("a", "b")),
         ("title: x\n", ()),
