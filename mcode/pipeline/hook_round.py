@@ -128,6 +128,11 @@ class HookRound:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    @property
+    def effort(self) -> JsonObject:
+        """The member of every message that says how hard the model is asked to try now; empty where nothing does."""
+        return effort_member(self._context.effort)
+
     def _message(self, event: str, fields: JsonObject) -> JsonObject:
         context = self._context
         return {
@@ -136,7 +141,7 @@ class HookRound:
             "cwd": str(context.cwd),
             **({"prompt_id": self._prompt_id} if self._prompt_id else {}),
             "permission_mode": context.permission_mode,
-            **({"effort": {"level": context.effort}} if context.effort else {}),
+            **self.effort,
             "hook_event_name": event,
             **fields,
         }
@@ -270,3 +275,8 @@ def _consequence(job: _Job, reply: Reply) -> str:
     if job.event == "PreToolUse" and not job.handler.run_async:
         return "It decided nothing: the call goes on to the permission check as if there were no hook."
     return "It had no effect."
+
+
+def effort_member(level: str) -> JsonObject:
+    """How hooks are told of an effort; empty where there is none."""
+    return {"effort": {"level": level}} if level else {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mcode.pipeline.hook_match import HookTable
 from mcode.pipeline.hook_reply import UNCHANGED, Unchanged
-from mcode.pipeline.hook_round import Answer, HookRound, LastRun
+from mcode.pipeline.hook_round import Answer, HookRound, LastRun, effort_member
 from mcode.pipeline.hook_text import HookTexts
 
 if TYPE_CHECKING:
@@ -198,10 +198,10 @@ class HookRunner:
         """What the matchers of an event's hooks name."""
         return self._table.names(event)
 
-    def within(self, agent: tuple[str, str], own: Sequence[HookHandler] = ()) -> HookRunner:
-        """The same hooks for what happens inside a sub-agent, the id of its call and its kind; and its `own`."""
+    def within(self, agent: tuple[str, str], own: Sequence[HookHandler] = (), effort: str = "") -> HookRunner:
+        """The same hooks inside a sub-agent, the id of its call and its kind; and its `own`, and its own effort."""
         view = copy(self)
-        view._maker = _agent_fields(agent)  # noqa: SLF001 -- the same class
+        view._maker = {**_agent_fields(agent), **effort_member(effort)}  # noqa: SLF001 -- the same class
         view._table = self._table.with_more(own) if own else self._table  # noqa: SLF001 -- the same class
         return view
 
@@ -278,7 +278,7 @@ class HookRunner:
     def observe(self, event: str, fields: JsonObject, subject: str = "") -> None:
         """Any event that hooks only look at: they run in the background, and nothing waits for them."""
         if self.knows(event):
-            self._round.in_background(self.other(event, fields, subject))
+            self._round.in_background(self.other(event, {**self._round.effort, **fields}, subject))
 
     def about(self, call: Call) -> JsonObject:
         """What hooks are told of a call: its tool and where that comes from, its input, and who makes it."""
@@ -288,8 +288,8 @@ class HookRunner:
 
     def maker_of(self, call: Call) -> JsonObject:
         """The sub-agent that makes the call, in the words of hooks; empty where none does."""
-        agent = self.agent_of(call.parent) if call.parent is not None else None
-        return _agent_fields(agent) if agent is not None else {}
+        agent = self.agent_of(call.parent) if call.parent is not None and not self._maker else None
+        return _agent_fields(agent) if agent is not None else self._maker
 
     async def close(self) -> None:
         """End the hooks that run in the background."""

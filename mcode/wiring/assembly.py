@@ -183,9 +183,13 @@ class Assembly:
 
     def _make_hooks(self) -> HookRunner:
         settings = self._bench.settings
+        facts = HookFacts(
+            self._bench, self._session, self._workspace, self._policy, self._conversation,
+            lambda: self._skills.skills.turn_effort,
+        )  # fmt: skip
         return HookRunner(
             () if settings.disable_all_hooks else settings.hooks,
-            HookFacts(self._bench, self._session, self._workspace, self._policy, self._conversation),
+            facts,
             self._events,
             matches_rule=self._matches_rule,
             spill=self._side_files.keep_text,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcode.process import without_model_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from mcode.agent.conversation import Conversation
@@ -27,6 +27,8 @@ class HookFacts:
     _workspace: Workspace
     _policy: Policy
     _conversation: Conversation
+    _effort: Callable[[], str]
+    """How hard the turn's skills ask the model to try; empty where none does."""
 
     @property
     def session_id(self) -> str:
@@ -46,7 +48,9 @@ class HookFacts:
 
     @property
     def effort(self) -> str:
-        return self._conversation.effort
+        return (
+            "" if "effort" in self._conversation.repairs else self._effort()
+        )  # refused: nobody tries harder
 
     @property
     def project_directory(self) -> Path:

@@ -86,6 +86,32 @@ async def test_an_endpoint_that_takes_no_effort_is_asked_without_it_from_then_on
     assert ["output_config" in body for body in here.client.requests] == [True, False, False]
 
 
+async def test_every_hook_of_a_turn_is_told_the_effort_that_is_in_force_and_none_after_it(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "seen"
+    events = ("UserPromptSubmit", "PreToolUse", "Stop", "StopFailure")
+    handler = {"type": "command", "command": f"printf '%s\\n' \"$(cat)\" >> {out}"}
+    settings = {"hooks": {event: [{"hooks": [handler]}] for event in events}}
+    write(tmp_path / "home/.claude/skills/think/SKILL.md", "---\neffort: high\n---\nThink.")
+    failure = {"error": {"type": "authentication_error", "message": "no", "status": 401}}
+    refusal = {"error": {"type": "invalid_request_error", "message": "output_config: unknown", "status": 400}}
+    replies = turns(use("Glob", pattern="*"), "A.", "B.", failure, refusal, "C.")
+    async with stage(tmp_path, replies, settings=settings) as here:
+        for text in ("/think", "plain", "/think"):
+            await here.say(text)
+        await until(lambda: len(heard(out)) == 7)  # nobody waits for the hook of the failure
+        await here.say("/think")
+    told = [(each["hook_event_name"], each.get("effort")) for each in heard(out)]
+    high = {"level": "high"}
+    assert told == [
+        *(("UserPromptSubmit", high), ("PreToolUse", high), ("Stop", high)),
+        *(("UserPromptSubmit", None), ("Stop", None)),
+        *(("UserPromptSubmit", high), ("StopFailure", high)),
+        *(("UserPromptSubmit", high), ("Stop", None)),
+    ]
+
+
 async def test_hooks_of_a_kind_run_for_its_own_calls_and_at_its_end(tmp_path: Path) -> None:
     out = tmp_path / "seen"
     stop = f"  Stop:\n    - hooks:\n        - command: cat >> {out}"
