@@ -1,4 +1,4 @@
-"""One turn: from the user's message to the model's last word."""
+"""One turn: the user's message, and requests and calls in turns until the model has nothing more to do."""
 
 from __future__ import annotations
 

@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 TRIAGE = """\
 ---
-description: Triage open tickets of an area
-argument-hint: [area] [count]
-allowed-tools: mcp__tickets__get_* Bash(git log *)
+description: Sort what was reported about one part
+argument-hint: [part] [how many]
+allowed-tools: Bash(git log *) mcp__tickets__get_*
 ---
-Look at the last commits: !`git log --oneline -5`
-Triage $1 open tickets of the area "$0". Follow @docs/triage.md.
+What changed lately: !`git log --oneline -3`
+Sort $1 reports about "$0" by the rules in @docs/triage.md.
 """
 
 RELEASE = """\
 ---
 name: release
-description: Prepare a release. Use when the user asks to cut, tag or publish a version.
+description: Everything that comes before a new version is out
 disable-model-invocation: true
 ---
-Read ${CLAUDE_SKILL_DIR}/checklist.md and follow it for version $ARGUMENTS.
+Bring out $ARGUMENTS step by step, as ${CLAUDE_SKILL_DIR}/steps.md says.
 """
 
 
@@ -77,7 +77,7 @@ async def git_project(tmp_path: Path) -> Path:
     return project
 
 
-async def test_triage_as_it_stands_in_the_conventions(tmp_path: Path) -> None:
+async def test_a_command_file_gets_its_arguments_a_shell_lines_output_and_a_file(tmp_path: Path) -> None:
     project = await git_project(tmp_path)
     write(project / ".claude/commands/triage.md", TRIAGE)
     write(project / "docs/triage.md", "First the old ones.")
@@ -87,8 +87,8 @@ async def test_triage_as_it_stands_in_the_conventions(tmp_path: Path) -> None:
         (ran, *_) = here.outcomes
         grants = here.agent.policy.grants
     assert finished.reason == "end"
-    assert 'Triage 5 open tickets of the area "backend".' in message
-    assert "Look at the last commits: " in message
+    assert 'Sort 5 reports about "backend" by' in message
+    assert "What changed lately: " in message
     assert " First\n" in message
     assert "First the old ones." in message
     assert "!`" not in message
@@ -105,7 +105,7 @@ async def test_release_is_for_the_user_alone(tmp_path: Path) -> None:
         message = last_message(here)
         tools = [tool["name"] for tool in here.client.requests[0]["tools"]]
         listed = await typed(here, "/skills")
-    assert f"Read {home}/checklist.md and follow it for version 1.2." in message
+    assert f"Bring out 1.2 step by step, as {home}/steps.md says." in message
     assert "Skill" not in tools
     assert listed.data[0]["by_model"] is False
     assert "you" in listed.text
