@@ -32,6 +32,9 @@ DIRECTORY_LIMIT = 16
 PLACE_LIMIT = 500
 """Places of one line that are looked up on the disk; further ones are compared as they are spelled."""
 
+PATH_LIMIT = 4096
+"""Characters of a path; Linux and macOS open no file by a longer one, so a longer word names none."""
+
 _MAGIC = re.compile(r"[*?\[]")
 EXPANSION = re.compile(r"\$\(|[`$]")
 """Where the shell puts in something that the line does not show."""
@@ -115,7 +118,7 @@ def _places(words: list[str], reach: Reach, paths: PathPolicy) -> tuple[Place, .
     for word in dict.fromkeys(words):
         for candidate in dict.fromkeys((word, word.partition("=")[2])):
             path = plain_path(candidate, workspace)
-            if not path or len(path) > 4096:
+            if not path or len(path) > PATH_LIMIT:
                 continue
             for base in bases:
                 absolute = path if path.startswith("/") else f"{base}/{path}"
