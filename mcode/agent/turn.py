@@ -1,4 +1,4 @@
-"""One turn: the user's message, and requests and calls in turns until the model has nothing more to do."""
+"""One turn: a message of the user's, then requests and the calls they bring, until the model wants no more of them."""
 
 from __future__ import annotations
 
