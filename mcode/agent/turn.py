@@ -1,4 +1,4 @@
-"""One turn: a message of the user's, then requests and the calls they bring, until the model wants no more of them."""
+"""One turn: a message of the user's, then requests and the calls they bring, until no more are wanted."""
 
 from __future__ import annotations
 
