@@ -121,7 +121,7 @@ class SubagentMaker:
         """`inner` takes in the calls that are made inside of it; `brought`: what of its file counts."""
         bench = parts.bench
         self._brought = brought
-        self._hooks = parts.hooks.within((call.id, kind.name), brought.hooks)
+        self._hooks = parts.hooks.within((call.id, kind.name), brought.hooks, kind.effort)
         self._progress = progress
         self._parts = parts
         self._kind = kind

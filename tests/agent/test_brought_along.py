@@ -124,6 +124,7 @@ async def test_hooks_of_a_kind_run_for_its_own_calls_and_at_its_end(tmp_path: Pa
         efforts = [body.get("output_config") for body in here.client.requests]
     assert [each["hook_event_name"] for each in heard(out)] == ["PreToolUse", "SubagentStop"]
     assert heard(out)[0]["tool_use_id"] == "toolu_theirs"
+    assert [each["effort"] for each in heard(out)] == [{"level": "low"}] * 2
     assert efforts == [None, {"effort": "low"}, {"effort": "low"}, None, None]
 
 
