@@ -232,7 +232,9 @@ def main() -> int:
     if not rows:
         parser.error(f"no bench is called anything with {given.only!r}")
     notes = (
-        [] if given.data else ["Not measured without --data: recall on real catalogues, the signatures' share."]
+        []
+        if given.data
+        else ["Not measured without --data: recall on real catalogues, the signatures' share."]
     )
     calibration = (before, calibrate())
     whole = {

@@ -188,7 +188,10 @@ def _requests(ledger: JsonObject) -> str:
         )
         for each in ledger["requests"]
     ]
-    heads = (*(name.removesuffix("_tokens").replace("_", " ") for name in names), *(["cost"] if priced else []))
+    heads = (
+        *(name.removesuffix("_tokens").replace("_", " ") for name in names),
+        *(["cost"] if priced else []),
+    )
     return _table(("request", *heads, "figures"), rows)
 
 

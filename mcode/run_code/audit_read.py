@@ -116,7 +116,9 @@ def _program(number: int, records: tuple[JsonObject, ...]) -> AuditedProgram:
         code=str(start.get("code", "")),
         calls=tuple(sorted(calls, key=lambda call: call.number)),
         status=str(end.get("status", "running")),
-        wall_ms=_number(end, "wall_ms") if end else _number(records[-1], "time_ms") - _number(start, "time_ms"),
+        wall_ms=_number(end, "wall_ms")
+        if end
+        else _number(records[-1], "time_ms") - _number(start, "time_ms"),
         cpu_ms=_number(end, "cpu_ms"),
         bytes_in=_number(end, "bytes_in") if end else sum(call.result_bytes for call in calls),
         chars_out=_number(end, "chars_out"),

@@ -49,7 +49,9 @@ async def arrive(
     options = with_demo(options)
     bench = await prepare(options, interactive=True, question=question or NobodyToAsk())
     make_known(bench)
-    keyless = bench.endpoint_notices() if bench.endpoint.looked_at else ()  # front ends tell of it in their own way
+    keyless = (
+        bench.endpoint_notices() if bench.endpoint.looked_at else ()
+    )  # front ends tell of it in their own way
     stack.enter_context(open_log(bench.places.logs, bench.masker, detailed=options.debug))
     stack.push_async_callback(bench.close)
     opening = await which_session(options, bench, chooser)

@@ -292,7 +292,9 @@ def test_ones_own_shell_command_shows_all_of_its_output() -> None:
 
 def test_hooks_speak_up_when_they_block_or_fail_and_not_otherwise() -> None:
     assert lines_of(HookRan("h", "PreToolUse", "guard.py", "success")) == []
-    assert lines_of(HookRan("h", "PreToolUse", "guard.py", "failed", exit_code=1)) == []  # a notice tells of it
+    assert (
+        lines_of(HookRan("h", "PreToolUse", "guard.py", "failed", exit_code=1)) == []
+    )  # a notice tells of it
     assert lines_of(
         HookRan("h", "PreToolUse", "guard.py", "blocked", exit_code=2, stderr="not on main\nx")
     ) == ["  hook PreToolUse `guard.py` blocked, exit 2: not on main"]
