@@ -43,6 +43,18 @@ wishes as they were said. Leave out what is settled and no longer matters."""
 OPENING = "This session goes on from a summary, because the whole of it no longer fitted. Its record is kept."
 """How a conversation begins that was compacted."""
 
+LATER = "What the user and you said and did from here on stands as a summary, as the user wished. Its record is kept."
+"""How a summary begins that stands behind messages which stayed whole."""
+
+EARLIER_PART = "What followed upon it stays whole, so that the summary need not say what is next."
+LATER_PART = (
+    "What came before it stays whole and need not be said again; begin with what this part was about."
+)
+"""What whoever summarises only a part is told of the rest."""
+
+LONGEST_SUMMARY = 16_000
+"""Characters of a summary within the session that whoever summarises again reads; only it knows what it says."""
+
 ASK = """\
 Summarise the session above under these headings, each with short points:
 Task: what the user wants, in their words, with every constraint they gave.
@@ -135,15 +147,16 @@ def _earlier_summary(messages: Sequence[JsonObject]) -> tuple[str, Sequence[Json
     return text.removeprefix(OPENING).strip(), ({**messages[0], "content": others}, *messages[1:])
 
 
-def summary_request(messages: Sequence[JsonObject], hint: str, budget: int) -> str:
-    """The message that asks for a summary of these messages."""
+def summary_request(messages: Sequence[JsonObject], hint: str, budget: int, rest: str = "") -> str:
+    """The message that asks for a summary of these messages; `rest`: a sentence about what stays whole."""
+    rest = f"\nThis is a part of the session. {rest}" if rest else ""
     wish = f"\nThe user asks that it pays attention to this: {hint}" if hint else ""
-    return f"<session>\n{rendered(messages, budget)}\n</session>\n\n{ASK}{wish}"
+    return f"<session>\n{rendered(messages, budget)}\n</session>\n\n{ASK}{rest}{wish}"
 
 
-def opening(summary: str, last_message: str, more: Sequence[str]) -> list[JsonObject]:
-    """The blocks that a compacted conversation begins with."""
-    parts = [f"{OPENING}\n<summary>\n{summary.strip()}\n</summary>"]
+def opening(summary: str, last_message: str, more: Sequence[str], heading: str = OPENING) -> list[JsonObject]:
+    """The blocks that a compacted conversation begins with, or with LATER as `heading` ends with."""
+    parts = [f"{heading}\n<summary>\n{summary.strip()}\n</summary>"]
     if last_message:
         parts.append(f"The user's last message, as it was: {_shortened(last_message, 6_000)}")
     return [{"type": "text", "text": part} for part in (*parts, *more) if part]
@@ -160,7 +173,8 @@ def _user_text(message: JsonObject) -> str:
     if message["role"] != "user":
         return ""
     texts = [str(block.get("text", "")) for block in _blocks(message) if block.get("type") == "text"]
-    return texts[-1] if texts else ""
+    said = [text for text in texts if not text.startswith(LATER)]
+    return said[-1] if said else ""
 
 
 def _said(message: JsonObject, longest: int, own: int) -> str:
@@ -171,7 +185,9 @@ def _said(message: JsonObject, longest: int, own: int) -> str:
             case "text":
                 who = "User" if message["role"] == "user" else "Assistant"
                 room = own if message["role"] == "user" else 2 * longest
-                lines.append(f"{who}: {_shortened(str(block.get('text', '')), room)}")
+                text = str(block.get("text", ""))
+                room = LONGEST_SUMMARY if who == "User" and text.startswith(LATER) else room
+                lines.append(f"{who}: {_shortened(text, room)}")
             case "tool_use":
                 arguments = jsontext.dump(block.get("input"))
                 lines.append(f"Call {block.get('name')}: {_shortened(arguments, longest)}")

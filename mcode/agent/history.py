@@ -8,7 +8,7 @@ a new prefix.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from mcode.agent.pictures import without_images
 
@@ -22,6 +22,9 @@ INTERRUPTED = "interrupted: no result was recorded; it may have had effects"
 
 NO_ANSWER = "(no answer)"
 """Stands where the model said nothing, so that roles alternate and no content is empty."""
+
+Part = Literal["before", "from"]
+"""What a summary of a part stands for: all before a turn's message, or all from it on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ class History:
                 self._messages = [without_images(message, notes) for message in self._messages]
             case "compaction":
                 self._close_results()
-                self._compact(_blocks(body.get("content")), int(body.get("kept", 0)))
+                self._compact(_blocks(body.get("content")), body)
             case _:
                 pass
 
@@ -184,22 +187,45 @@ class History:
         results = [self._results.get(use) or _missing_result(use) for use in self._open_uses]
         return {"role": "user", "content": results}
 
-    def _compact(self, summary: list[JsonObject], kept: int) -> None:
-        """Begin with a summary; only the last `kept` messages stay, without thinking that was bound to the rest."""
-        cut = len(self._messages) - min(kept, len(self._messages))
+    def parts_at(self, turn: int) -> tuple[list[JsonObject], list[JsonObject]] | None:
+        """What stands before a turn's message, and what begins with it; None where a summary stands for that turn."""
+        if turn not in self._turn_starts:
+            return None
+        end = [self._result_message()] if self._open_uses else []
+        return _parted([*self._messages, *end], self._turn_starts[turn])
+
+    def _compact(self, summary: list[JsonObject], body: JsonObject) -> None:
+        """A summary stands for a part: in front of the last `kept` messages, or before or from a `turn` on."""
         past = None if self._read_back is not None else self.as_it_stands()
         self._before.append(_Compacted(self._compactions, frozenset(self._turn_starts), past))
         self._compactions += 1
-        recent = [without_thinking(message) for message in self._messages[cut:]]
+        length = len(self._messages)
+        if body.get("part") == "from":
+            self._end_with(summary, self._turn_starts.get(int(body.get("turn", 0)), (length, 0)))
+        elif body.get("part") == "before":
+            self._begin_with(summary, self._turn_starts.get(int(body.get("turn", 0)), (0, 0)))
+        else:
+            self._begin_with(summary, (length - min(int(body.get("kept", 0)), length), 0))
+
+    def _begin_with(self, summary: list[JsonObject], at: tuple[int, int]) -> None:
+        """Begin with a summary; what stays loses the thinking that was bound to the rest."""
+        cut, inner = at
+        recent = [without_thinking(message) for message in _parted(self._messages, at)[1]]
         joins = bool(recent) and recent[0]["role"] == "user"
         head = [*summary, *recent[0]["content"]] if joins else summary
         shift = 0 if joins else 1
         self._messages = [{"role": "user", "content": head}, *recent[1 if joins else 0 :]]
         self._turn_starts = {
-            turn: (before - cut + shift, blocks + (len(summary) if joins and before == cut else 0))
+            turn: (before - cut + shift, blocks - inner + len(summary) if joins and before == cut else blocks)
             for turn, (before, blocks) in self._turn_starts.items()
-            if before >= cut
+            if (before, blocks) >= at
         }
+
+    def _end_with(self, summary: list[JsonObject], at: tuple[int, int]) -> None:
+        """End with a summary; what stands before it stays as it is."""
+        self._messages = _parted(self._messages, at)[0]
+        self._append_user(summary)
+        self._turn_starts = {turn: start for turn, start in self._turn_starts.items() if start < at}
 
     def _go_back(self, number: int) -> None:
         """To what stood before the compaction of this number."""
@@ -226,6 +252,20 @@ class History:
         self._open_uses = []
         self._results = {}
         self._turn_starts = {number: at for number, at in self._turn_starts.items() if number < turn}
+
+
+def _parted(messages: list[JsonObject], at: tuple[int, int]) -> tuple[list[JsonObject], list[JsonObject]]:
+    """The messages before a place, and those from it on: so many messages, and so many blocks of the next one."""
+    before, blocks = at
+    if not blocks:
+        return messages[:before], messages[before:]
+    content = _blocks(messages[before].get("content"))
+    role = messages[before]["role"]
+    rest: list[JsonObject] = [{"role": role, "content": content[blocks:]}] if content[blocks:] else []
+    return (
+        [*messages[:before], {"role": role, "content": content[:blocks]}],
+        [*rest, *messages[before + 1 :]],
+    )
 
 
 def without_results(message: JsonObject, notes: Mapping[str, str]) -> JsonObject:

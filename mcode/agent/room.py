@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mcode.agent.replies import TooLongError
-from mcode.errors import EndpointError
+from mcode.errors import EndpointError, UsageError
 from mcode.events import Compacted, Notice
 from mcode.model.usage import count_message
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from mcode.agent.compaction import Plan
     from mcode.agent.conversation import Conversation
+    from mcode.agent.history import Part
     from mcode.agent.meter import Meter
     from mcode.agent.replies import ModelCaller
     from mcode.agent.requests import RequestBuilder
@@ -175,14 +176,67 @@ class RoomMaker:
         """
         return await self._make("manual", hint, by_hand=True)
 
+    async def summarise_part(self, turn: int, part: Part, hint: str = "") -> Compacted | None:
+        """Summarise what stands before a turn's message, or from it on; the rest stays as it is.
+
+        None where a hook stands against it. Raises UsageError where there is nothing to summarise, EndpointError
+        where the model gives no summary, and StorageError; then nothing has changed.
+        """
+        from mcode.agent import compaction
+
+        history = self.conversation.history
+        parts = history.parts_at(turn)
+        if parts is None:
+            raise UsageError(
+                f"A summary stands for message {turn} already; nothing was changed. `/rewind {turn} conversation` goes "
+                "back across it."
+            )
+        front, back = parts
+        old = front if part == "before" else back
+        if not old:
+            raise UsageError(f"Nothing was said before message {turn}; nothing was changed.")
+        if await self._is_hindered("manual", hint):
+            return None
+        before = self.size()
+        rest = compaction.EARLIER_PART if part == "before" else compaction.LATER_PART if front else ""
+        summary = await self._ask_for_summary(old, hint, rest)
+        context = await self.hooks.session_started("compact", self.caller.model(), self.conversation.name)
+        if history.parts_at(turn) != parts:
+            raise UsageError(
+                "The conversation went on while the summary was written; nothing was changed. Ask for it again."
+            )
+        self.reread()
+        last = compaction.last_words_of_user(back, len(back)) if part == "from" else ""
+        heading = compaction.LATER if part == "from" and front else compaction.OPENING
+        content = compaction.opening(summary, last, (*self.more(), *context.notes), heading)
+        self.conversation.append("compaction", {"content": content, "part": part, "turn": turn})
+        where = (
+            f"what came before message {turn}" if part == "before" else f"message {turn} and what followed"
+        )
+        return await self._made("manual", before, summary, f"the model's summary stands for {where}")
+
+    async def _is_hindered(self, trigger: str, hint: str) -> bool:
+        """Whether a hook stands against it; the user is told."""
+        about = {"trigger": trigger, "custom_instructions": hint}
+        reaction = await self.hooks.other("PreCompact", about, trigger)
+        if reaction.blocked is not None:
+            self.events.emit(Notice(f"A hook does not want room to be made: {reaction.blocked}", "warning"))
+        return reaction.blocked is not None
+
+    async def _made(self, trigger: str, before: int, summary: str, how: str, dropped: int = 0) -> Compacted:
+        """Begin a new prefix, and tell what was done."""
+        self.builder.begin_again("compaction")
+        made = Compacted(trigger, before, self.size(), dropped, summary)
+        self.made.append(replace(made, summary="yes" if summary else ""))
+        self.events.emit(made)
+        self.events.emit(Notice(_told(made, how)))
+        await self.hooks.other("PostCompact", {"trigger": trigger, "compact_summary": summary}, trigger)
+        return made
+
     async def _make(self, trigger: str, hint: str, *, by_hand: bool) -> Compacted | None:
         from mcode.agent import compaction
 
-        reaction = await self.hooks.other(
-            "PreCompact", {"trigger": trigger, "custom_instructions": hint}, trigger
-        )
-        if reaction.blocked is not None:
-            self.events.emit(Notice(f"A hook does not want room to be made: {reaction.blocked}", "warning"))
+        if await self._is_hindered(trigger, hint):
             return None
         messages = self.conversation.history.messages
         if not messages:
@@ -196,13 +250,10 @@ class RoomMaker:
             await self._drop(plan)
         if plan.summarise or self.size() > self.limit:
             summary = await self._summarise(hint)
-        self.builder.begin_again("compaction")
-        made = Compacted(trigger, before, self.size(), 0 if summary else len(plan.drop), summary)
-        self.made.append(replace(made, summary="yes" if summary else ""))
-        self.events.emit(made)
-        self.events.emit(Notice(_told(made)))
-        await self.hooks.other("PostCompact", {"trigger": trigger, "compact_summary": summary}, trigger)
-        return made
+        if summary:
+            return await self._made(trigger, before, summary, "the model's summary stands for what is old")
+        dropped = len(plan.drop)
+        return await self._made(trigger, before, "", f"{dropped} old results went to files", dropped)
 
     async def _drop(self, plan: Plan) -> None:
         """Put old results into files; a note in the place of each says where."""
@@ -223,10 +274,6 @@ class RoomMaker:
         kept = self._fitting()
         old = messages[: len(messages) - kept] or messages
         summary = await self._ask_for_summary(old, hint)
-        if not summary.strip():
-            raise EndpointError(
-                f"The conversation could not be summarised: the model's answer is empty. {ADVICE}"
-            )
         last = compaction.last_words_of_user(messages, len(messages) - kept)
         context = await self.hooks.session_started("compact", self.caller.model(), self.conversation.name)
         self.reread()
@@ -234,7 +281,7 @@ class RoomMaker:
         self.conversation.append("compaction", {"content": content, "kept": kept})
         return summary
 
-    async def _ask_for_summary(self, old: Sequence[JsonObject], hint: str) -> str:
+    async def _ask_for_summary(self, old: Sequence[JsonObject], hint: str, rest: str = "") -> str:
         """What the model says; of a session that it finds too long it is told less. Raises EndpointError."""
         from mcode.agent import compaction
 
@@ -242,9 +289,10 @@ class RoomMaker:
         budget = round((0.6 * self.meter.window - longest) / self._counted_for_one)
         tries = 0
         while True:
-            asked = await asyncio.to_thread(compaction.summary_request, old, hint, max(budget, 1_000))
+            asked = await asyncio.to_thread(compaction.summary_request, old, hint, max(budget, 1_000), rest)
             try:
-                return await self.caller.aside(compaction.SYSTEM, asked, longest)
+                summary = await self.caller.aside(compaction.SYSTEM, asked, longest)
+                break
             except EndpointError as error:
                 tries += 1
                 if not isinstance(error, TooLongError) or tries >= SUMMARY_TRIES:
@@ -252,6 +300,11 @@ class RoomMaker:
                         f"The conversation could not be summarised: {error} {ADVICE}"
                     ) from error
                 budget //= 2
+        if not summary.strip():
+            raise EndpointError(
+                f"The conversation could not be summarised: the model's answer is empty. {ADVICE}"
+            )
+        return summary
 
     def _fitting(self) -> int:
         """How many of the last messages can stay whole: the more, the better, but the result must be small."""
@@ -265,13 +318,8 @@ class RoomMaker:
         return 0 if kept >= len(messages) else kept
 
 
-def _told(made: Compacted) -> str:
+def _told(made: Compacted, how: str) -> str:
     """What the user is told of it."""
-    how = (
-        "the model's summary stands for what is old"
-        if made.summary
-        else f"{made.dropped} old results went to files"
-    )
     return (
         f"Room was made in the window: {how}; the next request has about {made.after} tokens instead of {made.before}. "
         "The whole conversation is in the session's file, and /rewind goes back across this."

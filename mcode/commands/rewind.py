@@ -6,18 +6,29 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Arguments, Command, CommandResult, Redraw
-from mcode.commands.tables import plural, table
+from mcode.commands.tables import plural, table, tokens
 from mcode.errors import UsageError
 from mcode.session.rewind import Fate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcode.agent.history import Part
     from mcode.agent.rewinding import Checkpoint, Rewound
     from mcode.agent.tracked_changes import TrackedChanges
     from mcode.commands.host import CommandContext
     from mcode.jsontext import JsonObject
     from mcode.session.rewind import FileResult
 
-USAGE = "/rewind [NUMBER [both|conversation|files] | undo]"
+_ARGUMENTS = "[N [both|conversation|files] | N summarise-from|summarise-up-to [HINT] | undo]"
+USAGE = f"/rewind {_ARGUMENTS}"
+_PARTS: dict[str, Part] = {
+    "summarise-from": "from",
+    "summarise-up-to": "before",
+    "summarize-from": "from",
+    "summarize-up-to": "before",
+}
+"""What a summary takes the place of."""
 _WHAT = {"both": (True, True), "conversation": (False, True), "files": (True, False)}
 """Whether files and conversation go back."""
 _LISTED = 30
@@ -26,19 +37,24 @@ _NAMED = 8
 
 
 async def _rewind(context: CommandContext, arguments: Arguments) -> CommandResult:
-    words = arguments.at_most(2, USAGE)
-    if len(words) == 0:
+    wish = _summary_wish(arguments.rest)
+    words = arguments.at_most(2, USAGE) if wish is None else ()
+    if not words and wish is None:
         return await _listing(context)
     if context.agent.busy:
         raise UsageError(
             "/rewind changes what a running turn builds on; nothing was done. Interrupt the turn first."
         )
+    return await (_summarise(context, *wish) if wish else _go_back(context, words, arguments.rest))
+
+
+async def _go_back(context: CommandContext, words: Sequence[str], typed: str) -> CommandResult:
     if words[0] == "undo":
         done = await context.agent.rewinding.undo_rewind()
         return CommandResult(_told(done, "The files are as before the last rewind."), _as_object(done))
     what = words[1] if len(words) > 1 else "both"
     if not words[0].isdecimal() or what not in _WHAT:
-        raise UsageError(f"`/rewind {arguments.rest}` is not understood; nothing was changed. Usage: {USAGE}")
+        raise UsageError(f"`/rewind {typed}` is not understood; nothing was changed. Usage: {USAGE}")
     files, conversation = _WHAT[what]
     done = await context.agent.rewinding.rewind(int(words[0]), files=files, conversation=conversation)
     heading = (
@@ -48,6 +64,36 @@ async def _rewind(context: CommandContext, arguments: Arguments) -> CommandResul
     )
     action = Redraw(done.draft) if conversation else None
     return CommandResult(_told(done, heading), _as_object(done), action)
+
+
+def _summary_wish(rest: str) -> tuple[int, Part, str] | None:
+    """The message, the part and the hint of `N summarise-from HINT`; None where something else is wished."""
+    number, word, hint = (*rest.split(maxsplit=2), "", "", "")[:3]
+    return (int(number), _PARTS[word], hint) if number.isdecimal() and word in _PARTS else None
+
+
+async def _summarise(context: CommandContext, turn: int, part: Part, hint: str) -> CommandResult:
+    points = await asyncio.to_thread(context.agent.rewinding.checkpoints)
+    chosen = next((each for each in points if each.turn == turn), None)
+    if chosen is None:
+        raise UsageError(
+            f"There is no message {turn} to summarise at; nothing was changed. /rewind lists them."
+        )
+    made = await context.agent.room.summarise_part(turn, part, hint)
+    if made is None:
+        data: JsonObject = {"before": 0, "after": 0}
+        return CommandResult("A hook stands against it; nothing was summarised.", data, failed=True)
+    what = f"message {turn} and what followed" if part == "from" else f"what came before message {turn}"
+    stays = (
+        "What came before it stays whole" if part == "from" else "The message and what followed stay whole"
+    )
+    lines = [
+        f"A summary stands for {what}: from {tokens(made.before)} to {tokens(made.after)} tokens.",
+        f"{stays}; files are as they were. /rewind goes back across the summary.",
+        made.summary,
+    ]
+    data = {"before": made.before, "after": made.after, "summary": made.summary, "turn": turn, "part": part}
+    return CommandResult("\n".join(lines), data, Redraw(chosen.text) if part == "from" else None)
 
 
 async def _listing(context: CommandContext) -> CommandResult:
@@ -66,6 +112,7 @@ async def _listing(context: CommandContext) -> CommandResult:
         "Messages that you can go back to, the last one first",
         table(rows, right=frozenset({0})),
         f"{USAGE}: the moment before that message. Without a word behind the number both go back.",
+        "A summary takes the place of that message and what followed, or of what came before; the rest stays.",
         "Files are put back only where they still are as mcode left them; what shell commands did stays.",
     ]
     return CommandResult("\n".join(lines), data)
@@ -135,8 +182,8 @@ def _changes_object(changes: TrackedChanges | None) -> JsonObject | None:
 
 REWIND = Command(
     "rewind",
-    "go back to the moment before a message: conversation, files, or both",
+    "go back to the moment before a message: conversation, files, or both; or summarise from it on, or up to it",
     _rewind,
-    "[N [both|conversation|files] | undo]",
+    _ARGUMENTS,
     aliases=("undo",),
 )

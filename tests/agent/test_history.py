@@ -164,3 +164,35 @@ def test_s_08_normalising_makes_any_heap_of_messages_valid_and_leaves_valid_ones
         if len(repeated) == len(set(repeated)):
             check_valid(messages)
         assert normalise(messages) == messages
+
+
+def test_a_summary_of_a_part_cuts_inside_a_message_that_two_turns_share() -> None:
+    """An interrupt leaves results without an answer, and the next message joins them."""
+    shared = (asked("go"), said(use("a")), finished("a", "done"), asked("no, so", 2), said(text("Yes.")))
+    later = folded(*shared, ("compaction", {"content": [text("SUMMARY")], "part": "from", "turn": 2}))
+    assert later.messages[-1]["content"] == [
+        {"type": "tool_result", "tool_use_id": "a", "content": "done"},
+        text("SUMMARY"),
+    ]
+    check_valid(later.messages)
+    earlier = folded(*shared, ("compaction", {"content": [text("SUMMARY")], "part": "before", "turn": 2}))
+    assert earlier.messages[0]["content"] == [text("SUMMARY"), text("no, so")]
+    check_valid(earlier.messages)
+    for history in (later, earlier):
+        history.apply("rewind", {"turn": 2})
+        check_valid(history.messages)
+        assert "no, so" not in str(history.messages)
+    assert earlier.messages == ({"role": "user", "content": [text("SUMMARY")]},)
+    later.apply("rewind", {"turn": 1})
+    assert later.messages == ()
+
+
+def test_a_summary_of_a_part_whose_turn_is_unknown_takes_nothing_away() -> None:
+    records = (asked("go"), said(text("Yes.")))
+    for part in ("from", "before"):
+        lost = ("compaction", {"content": [text("SUMMARY")], "part": part, "turn": 9})
+        messages = folded(*records, lost).messages
+        assert "go" in str(messages)
+        assert "Yes." in str(messages)
+        assert "SUMMARY" in str(messages)
+        check_valid(messages)
