@@ -101,6 +101,10 @@ class Workspace:
     current: Path = field(default_factory=Path)
     """The shell's directory; changed by Bash, always inside the workspace."""
     home: Path = field(default_factory=Path.home)
+    tree: Path | None = None
+    """Top of the git worktree that was made for a sub-agent: absolute and resolved; None for most."""
+    origin: Path | None = None
+    """Top of the work tree that `tree` was made from."""
 
     def __post_init__(self) -> None:
         if self.current == Path():
@@ -110,6 +114,12 @@ class Workspace:
     def roots(self) -> tuple[Path, ...]:
         """All working directories, the start directory first."""
         return (self.start, *self.additional)
+
+    def twin(self, path: str) -> str | None:
+        """Where that path of `tree` lies in the work tree it was made from; None for what is not in `tree`."""
+        if self.tree is None or not f"{path}/".startswith(f"{self.tree}/"):
+            return None
+        return f"{self.origin}{path[len(str(self.tree)) :]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,10 @@ SHARE = 0.01
 """Of the window, for the listing of kinds."""
 
 
+async def _nothing() -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Child:
     """One sub-agent, put together and ready to run."""
@@ -43,6 +47,8 @@ class Child:
     hooks: HookRunner
     """The session's, and those of its kind."""
     close: Callable[[], Awaitable[None]]
+    leave: Callable[[], Awaitable[str]] = _nothing
+    """After `close`: what it leaves behind, and where, for whoever reads its answer; empty for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +128,10 @@ class Subagents:
         self, kind: AgentFile, arguments: JsonObject, call: Call, progress: Callable[[str], None]
     ) -> ToolResult:
         self.inner[call.id] = (call.id, kind.name)
-        child = await self._make(kind, str(arguments.get("model") or ""), call, progress)
+        try:
+            child = await self._make(kind, str(arguments.get("model") or ""), call, progress)
+        except UsageError as error:
+            return ToolResult(str(error), failure=FailureKind.TOOL_ERROR, summary="not started")
         try:
             about: JsonObject = {"agent_id": call.id, "agent_type": kind.name}
             started = await child.hooks.other("SubagentStart", about, kind.name)
@@ -130,10 +139,11 @@ class Subagents:
             content: list[JsonObject] = [{"type": "text", "text": text} for text in texts if text]
             work = asyncio.ensure_future(child.loop.run(content, texts[-1], str(arguments["description"])))
             self._running[call.id] = Running(call.id, kind.name, str(arguments["description"]), child, work)
-            return _result(kind, child, await self._wait(work))
+            finished = await self._wait(work)
         finally:
             self._running.pop(call.id, None)
             await child.close()
+        return _result(kind, child, finished, await child.leave())
 
     async def _wait(self, work: asyncio.Task[TurnFinished]) -> TurnFinished | None:
         """The end of its turn; None where it was stopped alone. The end of the whole turn takes it along."""
@@ -154,7 +164,8 @@ def general_purpose() -> AgentFile:
     )
 
 
-def _result(kind: AgentFile, child: Child, finished: TurnFinished | None) -> ToolResult:
+def _result(kind: AgentFile, child: Child, finished: TurnFinished | None, left: str) -> ToolResult:
+    notes = (left,) if left else ()
     totals = child.meter.totals
     data: JsonObject = {
         "agent": kind.name,
@@ -168,13 +179,19 @@ def _result(kind: AgentFile, child: Child, finished: TurnFinished | None) -> Too
     figures = f"{_counted(totals.requests, 'request')}, {_counted(child.events.calls, 'call')}"
     if finished is None:
         text = f"The user stopped this sub-agent after {figures}; what it had changed stays changed."
-        return ToolResult(text, data=data, failure=FailureKind.CANCELLED, summary="stopped")
+        return ToolResult(text, data=data, failure=FailureKind.CANCELLED, summary="stopped", notes=notes)
     if finished.reason == "end":
-        return ToolResult(finished.text or "(It ended without a word.)", data=data, summary=figures)
+        text = finished.text or "(It ended without a word.)"
+        return ToolResult(text, data=data, summary=figures, notes=notes)
     text = f"The sub-agent did not come to its end ({finished.reason}) after {figures}: {finished.text}"
     stop = finished.text if finished.reason == "stopped" else None
     return ToolResult(
-        text, data=data, failure=FailureKind.TOOL_ERROR, summary=f"ended: {finished.reason}", stop_turn=stop
+        text,
+        data=data,
+        failure=FailureKind.TOOL_ERROR,
+        summary=f"ended: {finished.reason}",
+        notes=notes,
+        stop_turn=stop,
     )
 
 

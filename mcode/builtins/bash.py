@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     class Confines(Protocol):
         """The sandbox, as Bash sees it."""
 
-        def confine(self, spec: ProcessSpec, call: Call) -> ProcessSpec:
+        def confine(self, spec: ProcessSpec, call: Call, workspace: Workspace) -> ProcessSpec:
             """The same process inside the sandbox; unchanged where this call is not confined."""
             ...
 
-        def note(self, call: Call) -> str:
+        def note(self, call: Call, workspace: Workspace) -> str:
             """What the model should know where a command of this call has failed; empty if nothing."""
             ...
 
@@ -144,7 +144,7 @@ class Bash(Tool):
             mask=self._mask,
             extra_variable="MCODE_DIRECTORY_REPORT",
         )
-        spec = self._confined(spec, services.call)
+        spec = self._confined(spec, services)
         if self._jobs is not None and _in_background(arguments):
             return await self._start_job(self._jobs, arguments, spec, services, notes)
         try:
@@ -164,7 +164,7 @@ class Bash(Tool):
         if (
             result.exit_code != 0
             and self._sandbox is not None
-            and (note := self._sandbox.note(services.call))
+            and (note := self._sandbox.note(services.call, workspace))
         ):
             notes += (note,)
         return await report_aside(result, seconds, self.output_limit, notes)
@@ -215,8 +215,10 @@ class Bash(Tool):
         jobs.tell(job)
         return report_job(job, JOB_TEXT, notes)
 
-    def _confined(self, spec: ProcessSpec, call: Call) -> ProcessSpec:
-        return spec if self._sandbox is None else self._sandbox.confine(spec, call)
+    def _confined(self, spec: ProcessSpec, services: ToolServices) -> ProcessSpec:
+        if self._sandbox is None:
+            return spec
+        return self._sandbox.confine(spec, services.call, services.workspace)
 
     def _find_bash(self, workspace: Workspace) -> str:
         """Find the shell once, outside the workspace; returns why not, or nothing."""

@@ -92,6 +92,7 @@ def _as_object(agent: AgentFile) -> JsonObject:
         "hooks": sorted({hook.event for hook in agent.hooks}),
         "background": agent.background,
         "effort": agent.effort,
+        "isolation": "worktree" if agent.isolated else "",
         "unused": list(agent.unused),
     }
 

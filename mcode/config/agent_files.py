@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject, JsonValue
 
 _NAME = r"[A-Za-z0-9_][\w. -]{0,99}"
-UNUSED = ("isolation", "memory")
-"""Fields of another agent that have no effect here: said wherever such an agent begins."""
+_WORKTREE = "worktree"
+"""The one kind of isolation that there is."""
 
 _FAMILIES = (".mcode", ".claude", ".agents")
 
@@ -65,6 +65,8 @@ class AgentFile:
     """It works beside the conversation, and its answer comes later."""
     effort: str = ""
     """How hard its model tries; empty for as ever."""
+    isolated: bool = False
+    """It works in a git worktree of its own."""
     digest: str = ""
     """SHA-256 of the whole file, in hexadecimal; empty where there is none."""
     folder: Path | None = None
@@ -158,7 +160,8 @@ def _from_object(name: str, value: JsonValue, start: Path) -> AgentFile:
         background=entry.get("background") is True,
         effort=effort_named(str(entry.get("effort", ""))),
         problems=problems,
-        unused=tuple(name for name in UNUSED if entry.get(name)),
+        isolated=entry.get("isolation") == _WORKTREE,
+        unused=_unused(entry.get("isolation"), entry.get("memory")),
     )
 
 
@@ -239,8 +242,15 @@ def _agent(name: str, path: Path, ground: Ground, front: FrontMatter) -> AgentFi
         effort=effort_named(front.text("effort")),
         folder=ground.fence,
         problems=problems,
-        unused=tuple(name for name in UNUSED if front.text(name)),
+        isolated=front.text("isolation") == _WORKTREE,
+        unused=_unused(front.text("isolation"), front.text("memory")),
     )
+
+
+def _unused(isolation: JsonValue, memory: JsonValue) -> tuple[str, ...]:
+    """Fields of another agent that have no effect here: said wherever such an agent begins."""
+    isolates = isolation == _WORKTREE or not isolation
+    return (*(() if isolates else ("isolation",)), *(("memory",) if memory else ()))
 
 
 def _servers(front: FrontMatter) -> tuple[tuple[str, ...], Mapping[str, JsonValue], tuple[str, ...]]:

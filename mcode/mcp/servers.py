@@ -68,9 +68,13 @@ class Servers:
     def __bool__(self) -> bool:
         return bool(self._servers)
 
-    def beside(self, entries: Sequence[ServerEntry]) -> Servers:
-        """Other servers in the same surroundings, with what they offered the last time. Nothing is started."""
-        others = Servers(entries, self._around)
+    def beside(self, entries: Sequence[ServerEntry], roots: tuple[Path, ...] = ()) -> Servers:
+        """Other servers in the same surroundings, with what they offered the last time. Nothing is started.
+
+        `roots`: working directories of their own, the start directory first; empty for the session's.
+        """
+        around = replace(self._around, start=roots[0], roots=lambda: roots) if roots else self._around
+        others = Servers(entries, around)
         others.check, others.approve_named = self.check, self.approve_named
         others.show = lambda text: self.show(text)  # noqa: PLW0108 -- whatever it is by then
         others.load()

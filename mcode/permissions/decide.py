@@ -81,8 +81,7 @@ class Policy:
         """
         view = copy(self)
         view.workspace = workspace
-        view.paths = copy(self.paths)
-        view.paths.workspace = workspace
+        view.paths = self.paths.beside(workspace)
         view._stand_beside(self, mode)  # noqa: SLF001 -- the same class
         return view
 

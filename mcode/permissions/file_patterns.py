@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 from mcode.permissions.resolve import is_directory, lowered, real_root
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from mcode.permissions.resolve import Place
@@ -53,7 +54,10 @@ class FilePattern:
     def covers(self, place: Place, workspace: Workspace) -> bool:
         """Narrow reading: the path and everything that it leads to through links match."""
         bases = self._bases(workspace)
-        return all(_covered(spelling, bases, self._narrow) for spelling in place.spellings)
+        if all(_covered(spelling, bases, self._narrow) for spelling in place.spellings):
+            return True
+        twins = [workspace.twin(spelling) for spelling in place.spellings]
+        return all(twin is not None and _covered(twin, bases, self._narrow) for twin in twins)
 
     def touches(self, place: Place, workspace: Workspace) -> bool:
         """Wide reading: the path, or anything that it leads to through links, matches."""
@@ -61,7 +65,7 @@ class FilePattern:
         if regex is None:
             return True
         bases = self._wide_bases(workspace)
-        for index, spelling in enumerate(place.folded):
+        for spelling, path in _names(place, workspace):
             outside = self._bare
             for base in bases:
                 below = _below(spelling, base)
@@ -70,7 +74,7 @@ class FilePattern:
                 outside = False
                 if not regex.match(f"{below}/{_NOBODY}" if below else _NOBODY):
                     continue
-                if regex.match(below) or is_directory(place.spellings[index]):
+                if regex.match(below) or is_directory(path):
                     return True
             if outside and regex.match(spelling.rpartition("/")[2]):
                 return True
@@ -176,6 +180,17 @@ def _compile(pattern: str, flags: int) -> re.Pattern[str] | None:
     regex = cast("re.Pattern[str] | None", GitIgnoreSpecPattern(unicodedata.normalize("NFC", pattern)).regex)
     # A newline is an ordinary character of a file name; without DOTALL it would hide the rest from `**`.
     return None if regex is None else re.compile(regex.pattern, flags | re.DOTALL)
+
+
+def _names(place: Place, workspace: Workspace) -> Iterable[tuple[str, str]]:
+    """The spellings as they are compared, each with the path; in a worktree those of what it was made from as well."""
+    yield from zip(place.folded, place.spellings, strict=True)
+    if workspace.tree is not None:
+        tree, origin = lowered(str(workspace.tree)), lowered(str(workspace.origin))
+        for spelling, path in zip(place.folded, place.spellings, strict=True):
+            below = _below(spelling, tree)
+            if below is not None:
+                yield f"{origin}/{below}".rstrip("/"), path
 
 
 def _covered(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from copy import copy
 from typing import TYPE_CHECKING
 
 from mcode.config.repository import git_places
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
     from mcode.permissions.resolve import Place
     from mcode.tool import Workspace
+
+
+_PLAIN = re.compile(r"[\w./@%+,=:-]*")
 
 
 class PathPolicy:
@@ -29,6 +34,22 @@ class PathPolicy:
         self._own = tuple(str(path.resolve()) for path in own)
         self._readable = tuple(str(path.resolve()) for path in readable)
         self._git = frozenset(str(found) for root in workspace.roots for found in git_places(root))
+
+    def beside(self, workspace: Workspace) -> PathPolicy:
+        """The same for a sub-agent's working directories."""
+        view = copy(self)
+        view.workspace = workspace
+        if workspace.tree is not None:
+            places = (str(found) for root in workspace.roots for found in git_places(root))
+            view._git = self._git.union(places)  # noqa: SLF001 -- the same class
+        return view
+
+    def below_tree(self, word: str) -> str:
+        """A plain word without the path of the sub-agent's worktree: where that lies makes nothing in it protected."""
+        tree = self.workspace.tree
+        if tree is None or ".." in word or not _PLAIN.fullmatch(word):
+            return word
+        return word.replace(f"{tree}/", "")
 
     def locate(self, path: Path | str, directory: Path | None = None) -> Place:
         """Resolve a path, seen from `directory` (the workspace's current one) where it is relative."""
@@ -59,11 +80,11 @@ class PathPolicy:
     def protection(self, place: Place) -> str | None:
         """Why writing this place always asks; None where it does not."""
         for spelling in place.spellings:
-            part = protected_part(spelling)
+            part = protected_part(self._in_tree(spelling) or spelling)
             if part is not None:
                 return f"`{part}` is protected"
         for base in self._own:
-            if _within(place.resolved, base):
+            if _within(place.resolved, base) and self._in_tree(place.resolved) is None:
                 return f"it lies in the settings directory {base}"
         for base in self._git:
             if _within(place.resolved, base):
@@ -98,6 +119,11 @@ class PathPolicy:
             leads = "" if place.resolved == place.given else f" (it leads to {place.resolved})"
             return f"{place.given}{leads} is outside the working directories"
         return ""
+
+    def _in_tree(self, path: str) -> str | None:
+        """The path below the sub-agent's worktree; None for what is not in there, and for its top."""
+        tree = self.workspace.tree
+        return path[len(str(tree)) + 1 :] if tree is not None and path.startswith(f"{tree}/") else None
 
     def _root_of(self, path: str) -> str | None:
         for root in self.workspace.roots:

@@ -92,6 +92,8 @@ def _for_writing(place: Place, subject: Subject) -> tuple[Proposal, ...]:
     if not _PLAIN_PATH.fullmatch(place.resolved) or not name or place.resolved != place.spellings[0]:
         return ()
     start = str(workspace.start)
+    if workspace.tree is not None and f"{directory}/".startswith(f"{start}/"):
+        return (_edits(f"/{directory}/**", f"edits under {directory}/"),)
     if directory == start:
         return (_edits("/*", f"edits of files directly in {start}, not in its folders"),)
     if directory.startswith(start + "/"):

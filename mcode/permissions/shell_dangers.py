@@ -85,7 +85,7 @@ def write_to_protected_path(reach: Reach, paths: PathPolicy) -> str | None:
     """Say which protected path the line may write and why it is protected; None where there is none."""
     words = dict.fromkeys(_words_that_may_be_written(reach))
     for word in words:
-        token = _protected_token(word)
+        token = _protected_token(paths.below_tree(word))
         if token is not None:
             return f"`{token}` is protected"
     if len(words) > WORD_LIMIT:

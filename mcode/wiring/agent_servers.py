@@ -14,6 +14,7 @@ from mcode.wiring.servers import SessionServers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from mcode.call import Call
     from mcode.catalog.catalog import Catalog
@@ -125,9 +126,13 @@ class AgentServers:
         policy: Policy,
         above: ServerFacts,
         takes: Callable[[Tool], bool],
+        roots: tuple[Path, ...],
     ) -> AgentServers:
-        """`takes`: whether the sub-agent may have a tool of theirs. Nothing is started yet."""
-        own = bench.pool.beside(entries)
+        """`takes`: whether the sub-agent may have a tool of theirs. Nothing is started yet.
+
+        `roots`: working directories of its own; empty for the session's.
+        """
+        own = bench.pool.beside(entries, roots)
         session = SessionServers(
             own,
             catalog,

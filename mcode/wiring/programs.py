@@ -52,7 +52,7 @@ class SessionPrograms:
     ) -> None:
         """`sandbox`: where the engines run, too."""
         self._bench = bench
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._session = session
         self._conversation = conversation
         self._catalogue = catalogue
@@ -129,7 +129,7 @@ class SessionPrograms:
                 is_loaded=lambda tool: shelf.seen.is_loaded(tool.name),
                 placement=lambda tool: tool.placement if tool.seldom else shelf.placed(tool).placement,
                 together=True,
-                confine=self._sandbox.confine_worker if self._sandbox is not None else None,
+                confine=self.sandbox.confine_worker if self.sandbox is not None else None,
             )
         )
 

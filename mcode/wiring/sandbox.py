@@ -29,22 +29,27 @@ class SessionSandbox:
     temporary: Path
     """For temporary files of the commands; they see no other directory of that kind that they could write."""
 
-    def confine(self, spec: ProcessSpec, call: Call) -> ProcessSpec:
+    def within(self, workspace: Workspace) -> Sandbox:
+        """The sandbox of calls there: a sub-agent in a git worktree writes only in that."""
+        return self.sandbox if workspace.tree is None else replace(self.sandbox, writable=workspace.roots)
+
+    def confine(self, spec: ProcessSpec, call: Call, workspace: Workspace) -> ProcessSpec:
         if call.origin is Origin.USER:
             return spec
         self.temporary.mkdir(mode=0o700, parents=True, exist_ok=True)
-        argv = self.sandbox.wrap(spec.argv, spec.cwd, self.temporary)
+        argv = self.within(workspace).wrap(spec.argv, spec.cwd, self.temporary)
         return replace(spec, argv=argv, env={**spec.env, "TMPDIR": str(self.temporary)})
 
     def confine_worker(self, argv: tuple[str, ...], directory: Path) -> tuple[str, ...]:
         """The arguments that start an engine for programs inside: no network, and no file but its own directory's."""
         return replace(self.sandbox, writable=(), network=False).wrap(argv, directory, directory)
 
-    def note(self, call: Call) -> str:
+    def note(self, call: Call, workspace: Workspace) -> str:
         if call.origin is Origin.USER:
             return ""
+        described = self.within(workspace).described
         return (
-            f"This command ran in a sandbox ({self.sandbox.described}; temporary files in $TMPDIR). If it failed for "
+            f"This command ran in a sandbox ({described}; temporary files in $TMPDIR). If it failed for "
             "that, say so: the user can run it with `!`, which is not confined."
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Conversation
@@ -42,7 +43,6 @@ from mcode.wiring.room import make_room
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from pathlib import Path
 
     from mcode.call import Call, Outcome
     from mcode.catalog.placement import PlacementRules
@@ -133,6 +133,8 @@ class SubagentMaker:
         self._events = SubagentEvents(parts.agent().events, call.id, progress)
         self._workspace = replace(parts.workspace)
         self._policy = parts.policy.beside(self._workspace, self._mode())
+        if parts.programs.sandbox is not None:
+            self._policy.sandbox = parts.programs.sandbox.within(self._workspace).described
         self._conversation.mode_told = str(self._policy.mode)
         self._files = FileState(bench.places.state / "pending")
         self._remember(bench.memory)
@@ -149,6 +151,7 @@ class SubagentMaker:
                 self._policy,
                 parts.shelf.servers,
                 self._takes,
+                self._workspace.roots if self._workspace.tree is not None else (),
             )
         self._shelf = self._make_shelf()
         self._events.subscribe(self._note)
@@ -344,7 +347,9 @@ class SubagentMaker:
         if isinstance(event, ToolStarted):
             self._inner[event.call.id] = (self._call.id, self._kind.name)
         elif isinstance(event, ToolFinished):
-            self._read += paths_read(event.outcome, self._catalog, self._workspace)
+            # What a directory of a worktree brings in is that of the place which the worktree was made from.
+            read = paths_read(event.outcome, self._catalog, self._workspace)
+            self._read += [Path(self._workspace.twin(str(path)) or path) for path in read]
 
     def _after_calls(self, outcomes: Sequence[Outcome]) -> None:
         """Bring in instruction files of directories that were read in."""

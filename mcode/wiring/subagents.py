@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcode.agent.subagents import Subagents
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from mcode.wiring.programs import SessionPrograms
     from mcode.wiring.skills import SessionSkills
     from mcode.wiring.workbench import Workbench
+    from mcode.wiring.worktree import AgentTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +99,34 @@ class SessionSubagents:
         from mcode.wiring.subagent import SubagentMaker
 
         parts, brought = self._parts, Brought()
+        chosen = self._model(model or kind.model)
         if kind.hooks or kind.own_servers:
             agent = parts.agent()
             brought = await brought_along(kind, parts.bench, agent.desk, agent.events, call)
-        maker = SubagentMaker(parts, kind, call, self.agents.inner, progress, brought)
-        return await maker.child(self._model(model or kind.model))
+        if not kind.isolated:
+            return await SubagentMaker(parts, kind, call, self.agents.inner, progress, brought).child(chosen)
+        from mcode.wiring.worktree import make_tree
+
+        progress("making its git worktree")
+        bench = parts.bench
+        tree, workspace = await make_tree(kind.name, parts.workspace, bench.places.state, bench.environment)
+        parts = replace(parts, workspace=workspace)
+        async with AsyncExitStack() as where_it_fails:
+            where_it_fails.push_async_callback(tree.end)
+            child = await SubagentMaker(parts, kind, call, self.agents.inner, progress, brought).child(chosen)
+            where_it_fails.pop_all()
+        return self._in_tree(child, tree)
+
+    def _in_tree(self, child: Child, tree: AgentTree) -> Child:
+        """The same one, which knows where it is, and whose end is that of its worktree as well."""
+
+        async def close() -> None:
+            await child.close()
+            left = await tree.end()
+            if left:
+                self._parts.agent().events.emit(Notice(left))
+
+        return replace(child, opening=(*child.opening, tree.told), close=close, leave=tree.end)
 
     def _model(self, wanted: str) -> str:
         """The model's name here: another agent's short name means our own."""

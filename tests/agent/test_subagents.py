@@ -305,7 +305,9 @@ async def test_a_kind_knows_skills_from_the_beginning_has_some_servers_and_says_
         "skills: [verse, unknown]",
         "mcpServers:",
         "  - wiki",
-        "isolation: worktree",
+        "isolation: elsewhere",
+        "memory: user",
+        "color: blue",
     )
     write(tmp_path / "home/.claude/agents/poet.md", "\n".join(("---", *fields, "---", "Write.")))
     replies = turns(
@@ -322,9 +324,9 @@ async def test_a_kind_knows_skills_from_the_beginning_has_some_servers_and_says_
     assert (shown["skills"], shown["servers"], shown["unused"]) == (
         ["verse", "unknown"],
         ["wiki"],
-        ["isolation"],
+        ["isolation", "memory"],
     )
-    assert any("isolation of its file has no effect" in text for text in notices)
+    assert any("isolation, memory of its file has no effect" in text for text in notices)
     told = json.dumps(here.client.requests[1])
     assert "mcp__wiki__read" in told
     assert "mcp__other__read" not in told

@@ -1,0 +1,191 @@
+"""A git worktree for one sub-agent: made before it begins, and removed at its end where nothing in it is changed."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mcode.config.repository import git_directory
+from mcode.errors import UsageError
+from mcode.files import private_directory
+from mcode.permissions.git_config import obstacle
+from mcode.permissions.git_table import INERT_RUN
+from mcode.process import ProcessSpec, child_environment, find_program, run_process
+from mcode.text import Kind, clean, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from mcode.tool import Workspace
+
+LIMIT = 120.0
+"""Seconds for one run of git: making a worktree writes every file of the commit."""
+
+_INERT = (*INERT_RUN.split(), "-c", "submodule.recurse=false")
+_NAME_LIMIT = 40
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
+_STATUS = ("status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
+
+
+@dataclass(frozen=True, slots=True)
+class _Git:
+    """Runs git so that nothing which a repository configures is run with it."""
+
+    program: Path
+    environment: Mapping[str, str]
+
+    async def answer(self, directory: Path, *words: str) -> tuple[str, str]:
+        """What it wrote; and why it failed, empty where it did not."""
+        hindrance = await asyncio.to_thread(obstacle, str(directory))
+        if hindrance:
+            return "", f"git is not run unasked there: {hindrance}"
+        argv = (str(self.program), *_INERT, *words)
+        try:
+            result = await run_process(ProcessSpec(argv, directory, self.environment, timeout=LIMIT))
+        except OSError as error:
+            return "", f"git could not be run in {directory}: {error.strerror or error}"
+        if result.timed_out:
+            return "", f"git {words[0]} was ended after {LIMIT:g} s"
+        if result.exit_code == 0:
+            return result.stdout.text, ""
+        said = result.stderr.text.strip().splitlines()
+        return (
+            "",
+            f"git {words[0]} failed: {shorten(clean(said[-1], Kind.LINE), 300) if said else 'no reason given'}",
+        )
+
+
+@dataclass(slots=True)
+class AgentTree:
+    """The worktree of one sub-agent, on a branch of its own."""
+
+    top: Path
+    """Of the work tree that it was made from: absolute and resolved."""
+    path: Path
+    branch: str
+    base: str
+    """The commit that it began with, in hexadecimal."""
+    git: _Git
+    _left: str | None = None
+
+    def workspace(self, above: Workspace) -> Workspace:
+        """The working directories of the session, those in its work tree as they are here. Looks at the disk."""
+        additional = tuple(
+            self._here(each) if each.is_relative_to(self.top) else each
+            for each in above.additional
+            if not each.is_relative_to(self.top) or self._is_plain(self._here(each))
+        )
+        start = self._here(above.start)
+        return replace(
+            above, start=start, current=start, additional=additional, tree=self.path, origin=self.top
+        )
+
+    def make_start(self, start: Path) -> bool:
+        """Have the session's start directory here too; False where the commit has something else in its place."""
+        here = self._here(start)
+        if here.resolve() != here:
+            return False
+        try:
+            here.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return False
+        return True
+
+    def _here(self, path: Path) -> Path:
+        return self.path / path.relative_to(self.top)
+
+    def _is_plain(self, path: Path) -> bool:
+        return path.is_dir() and path.resolve() == path
+
+    @property
+    def told(self) -> str:
+        """What the sub-agent should know of it."""
+        return (
+            f"It belongs to a git worktree of your own, {self.path} on the branch {self.branch}. It holds the last "
+            f"commit and nothing that was not committed. Work in there; leave {self.top} as it is."
+        )
+
+    async def end(self) -> str:
+        """Remove it where it is unchanged; otherwise where it is and how to take it over, in a sentence or two."""
+        if self._left is None:
+            self._left = await self._end()
+        return self._left
+
+    async def _end(self) -> str:
+        status, fault = await self.git.answer(self.path, *_STATUS)
+        if not fault:
+            tips, fault = await self.git.answer(self.path, "rev-parse", "HEAD", f"refs/heads/{self.branch}")
+            if not fault and not status and tips.split() == [self.base, self.base]:
+                fault = await self._remove()
+                if not fault:
+                    return ""
+        state = f"could not be removed ({fault})" if fault else "has changes and stays"
+        return (
+            f"The sub-agent worked in a git worktree of its own, which {state}: {self.path}, branch {self.branch}, "
+            f"made from {self.base[:12]}. To take it over, commit there and `git merge {self.branch}` here; to be rid "
+            f"of it, `git worktree remove --force {self.path}` and `git branch -D {self.branch}`."
+        )
+
+    async def _remove(self) -> str:
+        """Why it could not be removed. Git itself refuses where there is a change meanwhile."""
+        _, fault = await self.git.answer(self.top, "worktree", "remove", str(self.path))
+        return fault or await self._forget_branch()
+
+    async def _forget_branch(self) -> str:
+        _, fault = await self.git.answer(self.top, "update-ref", "-d", f"refs/heads/{self.branch}", self.base)
+        return fault
+
+    async def discard(self) -> None:
+        """Remove what was made of it, before anything worked in it."""
+        await self.git.answer(self.top, "worktree", "remove", "--force", "--force", str(self.path))
+        await self._forget_branch()
+
+
+async def make_tree(
+    kind: str, above: Workspace, state: Path, environment: Mapping[str, str]
+) -> tuple[AgentTree, Workspace]:
+    """A worktree of the last commit for a sub-agent of this kind, in mcode's directory `state`, and its workspace.
+
+    `environment` is mcode's own. Raises UsageError with what to do where there can be none; nothing is left then.
+    """
+    top = await asyncio.to_thread(_work_tree, above.start)
+    if top is None:
+        raise _refusal(kind, f"{above.start} is in no git repository", "Make one and commit")
+    own = child_environment(environment)
+    program = find_program("git", own["PATH"], above.roots)
+    if program is None:
+        raise _refusal(kind, "git was not found outside the workspace", "Install it")
+    git = _Git(program, own)
+    base, fault = await git.answer(top, "rev-parse", "--verify", "HEAD^{commit}")
+    if fault:
+        raise _refusal(kind, f"the last commit of {top} is not known ({fault})", "See to that")
+    name = f"{_NOT_IN_A_NAME.sub('-', kind)[:_NAME_LIMIT].strip('-') or 'agent'}-{secrets.token_hex(4)}"
+    directory = await asyncio.to_thread(lambda: private_directory(state.resolve() / "worktrees"))
+    tree = AgentTree(top, directory / name, f"mcode/{name}", base.strip(), git)
+    try:
+        words = ("worktree", "add", "--quiet", "--no-track", "-b", tree.branch, str(tree.path), tree.base)
+        _, fault = await git.answer(top, *words)
+        if not fault and not await asyncio.to_thread(tree.make_start, above.start):
+            fault = f"{above.start} is no plain directory in the last commit"
+        if not fault:
+            return tree, await asyncio.to_thread(tree.workspace, above)
+    except asyncio.CancelledError:
+        await tree.discard()
+        raise
+    await tree.discard()
+    raise _refusal(kind, f"none could be made of {top} ({fault})", "See to that")
+
+
+def _refusal(kind: str, why: str, advice: str) -> UsageError:
+    return UsageError(
+        f"The agent {kind} works in a git worktree of its own (isolation: worktree), and {why}. It was not started; "
+        f"nothing was changed. {advice}, or use a kind of agent without `isolation`."
+    )
+
+
+def _work_tree(directory: Path) -> Path | None:
+    return next((each for each in (directory, *directory.parents) if git_directory(each) is not None), None)
