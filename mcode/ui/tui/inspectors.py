@@ -246,7 +246,7 @@ REWIND = TableSpec(
         Column("text", "text", width=70, least=16),
         Column("files_changed_since", "files changed", right=True, worth=3),
     ),
-    subtitle="back to the moment before a message",
+    subtitle="back to the moment before a message, or a summary of one side of it",
     keys={
         "enter": RowKey(
             "both",
@@ -268,6 +268,22 @@ REWIND = TableSpec(
             leaves=True,
             sure=lambda row: (
                 f"Files go back to the moment before message {row['turn']}; the conversation stays."
+            ),
+        ),
+        "m": RowKey(
+            "summarise from here",
+            lambda row: f"/rewind {row['turn']} summarise-from",
+            leaves=True,
+            sure=lambda row: (
+                f"The model's summary takes the place of message {row['turn']} and what followed; files stay."
+            ),
+        ),
+        "u": RowKey(
+            "summarise up to here",
+            lambda row: f"/rewind {row['turn']} summarise-up-to",
+            leaves=True,
+            sure=lambda row: (
+                f"The model's summary takes the place of what came before message {row['turn']}; files stay."
             ),
         ),
     },

@@ -138,6 +138,7 @@ async def screen(
     first_message: str | None = None,
     theme: str | None = None,
     project: str = "project",
+    new_prefixes: int = 0,
     around: dict[str, Any] | None = None,
     before: Callable[[McodeApp, Stage], None] = lambda app, stage: None,
 ) -> AsyncGenerator[Driven]:
@@ -153,6 +154,7 @@ async def screen(
         reference=reference,
         start=False,
         project=project,
+        new_prefixes=new_prefixes,
     ) as opened:
         bench = opened.bench
         arrival = Arrival(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcode.events import TurnFinished
+from mcode.events import Compacted, TurnFinished
 from mcode.ui.cut_off import GO_ON
 from mcode.ui.tui.inspectors import TOOLS
 from mcode.ui.tui.table_view import Column, fit
@@ -69,6 +69,29 @@ async def test_a_letter_of_a_command_that_was_meant_for_the_prompt_rewinds_nothi
         await on.rest(0.4)
         await on.press("enter")
         await on.until(lambda: not made.exists())
+
+
+@pytest.mark.parametrize(("key", "draft"), [("m", "second question"), ("u", "")])
+async def test_a_part_of_the_conversation_is_summarised_from_the_list(
+    tmp_path: Path, key: str, draft: str
+) -> None:
+    script = turns("First answer.", "Second answer.", "Facts: heron.")
+    async with screen(tmp_path, script, new_prefixes=1) as on:
+        for number, question in enumerate(("first question", "second question"), 1):
+            await on.type(f"{question}\n")
+            await on.until(lambda number=number: len(on.stage.of(TurnFinished)) == number)
+        await on.type("/rewind\n")
+        await on.until(lambda: "second question" in on.shown and on.app.screen is not on.app.main)
+        await on.press(key)
+        await on.until(lambda: "Enter confirms" in on.shown)
+        assert "summary takes the place of" in " ".join(on.shown.split())
+        await on.rest(0.4)
+        await on.press("enter")
+        await on.until(lambda: bool(on.stage.of(Compacted)))
+        await on.until(lambda: on.app.prompt.draft == draft)
+        left = str(on.stage.agent.room.conversation.history.messages)
+        assert "Facts: heron." in left
+        assert ("First answer." in left, "Second answer." in left) == ((key == "m"), (key == "u"))
 
 
 async def test_two_escapes_with_other_keys_between_them_open_nothing(tmp_path: Path) -> None:
