@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from mcode.process_sandbox import sandbox_availability
 from tests.agent.test_skills import write
 from tests.agent.test_subagents import told
 from tests.commands.typing import typed
-from tests.mcp.live import until
+from tests.mcp.live import HOSTILE, until
 from tests.stage import stage, turns, use
 
 if TYPE_CHECKING:
@@ -204,6 +205,17 @@ async def test_an_interrupted_one_leaves_no_worktree_where_it_changed_nothing(
         assert len(trees(project)) == 1
         assert here.agent.interrupt()
         assert (await turn).reason == "interrupted"
+    assert (trees(project), branches(project)) == ([], [])
+
+
+async def test_a_server_of_its_own_starts_in_the_worktree(tmp_path: Path, project: Path) -> None:
+    line = f"pwd > {tmp_path}/where; exec {sys.executable} {HOSTILE} none"
+    entry = f"mcpServers:\n  - own:\n      command: sh\n      args: [-c, '{line}']\n---"
+    write(tmp_path / "home/.claude/agents/apart.md", KIND.replace("---\nWork.", f"{entry}\nWork."))
+    async with stage(tmp_path, turns(CALL, "Done.", "End."), new_prefixes=2) as here:
+        await here.say("go")
+        assert here.outcomes[-1].text == "Done."
+    assert (tmp_path / "where").read_text().startswith(f"{tmp_path.resolve()}/home/.mcode/worktrees/apart-")
     assert (trees(project), branches(project)) == ([], [])
 
 
