@@ -58,6 +58,8 @@ class Screen:
         self._wanted = ""
         """Frames count only where they write this."""
         self._framed = asyncio.Event()
+        self._framed_at = 0.0
+        """CPU seconds of this process when the frame that is waited for was out."""
         self._console = Console(color_system="truecolor", force_terminal=True)
         app: Any = self.app
         self._display: Callable[..., None] = app._display  # noqa: SLF001 -- Textual has no public hook that sees a frame
@@ -69,7 +71,9 @@ class Screen:
             text = frame.render_segments(self._console)
             self.written += len(text)
             self.frames += 1
-            if (self._draft is None or app.prompt.draft != self._draft) and self._wanted in text:
+            fits = (self._draft is None or app.prompt.draft != self._draft) and self._wanted in text
+            if fits and not self._framed.is_set():
+                self._framed_at = time.process_time()
                 self._framed.set()
         self._display(shown, frame)
 
@@ -79,7 +83,7 @@ class Screen:
         before = time.process_time()
         act()
         await asyncio.wait_for(self._framed.wait(), PATIENCE)
-        return time.process_time() - before
+        return self._framed_at - before
 
     async def cost_until_typed(self, draft: str) -> float:
         """CPU seconds from a key to the first frame that comes once the prompt holds it."""
@@ -89,7 +93,7 @@ class Screen:
         self.app.post_message(Key("a", "a"))
         await asyncio.wait_for(self._framed.wait(), PATIENCE)
         self._draft = None
-        return time.process_time() - before
+        return self._framed_at - before
 
     async def cost_until_written(self, text: str, act: Callable[[], object]) -> float:
         """CPU seconds from an action to the frame that writes a text."""

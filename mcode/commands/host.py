@@ -91,6 +91,10 @@ class SentPrefix(Protocol):
 class Requests(Protocol):
     """The builder of requests, as inspectors look at it."""
 
+    def definitions(self) -> tuple[JsonObject, ...]:
+        """Definitions of the tools that the model sees from the start, where no request has been sent yet."""
+        ...
+
     def preview(self, model: str) -> SentPrefix:
         """The prefix as the next request would have it; nothing is frozen by looking."""
         ...

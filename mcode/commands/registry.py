@@ -60,8 +60,8 @@ class Redraw:
 class CommandResult:
     """What a command answers."""
 
-    text: str
-    """For people: plain lines, not yet cleaned for a terminal."""
+    said: str | Callable[[], str]
+    """The text, or what makes it: where the lines are many, and a screen shows the data in their place."""
     data: JsonValue = None
     """The same facts for inspectors, scripts and `--json`."""
     action: OpenSession | Quit | Redraw | CopyText | OpenEditor | None = None
@@ -70,6 +70,13 @@ class CommandResult:
     """True where the command could not do what was asked; the text says why."""
     on_card: bool = False
     """True where a call did the work: a front end whose cards show what came of calls need not say the text, too."""
+    foot: str = ""
+    """The lines of the text that belong below the rows of `data`, for a screen that shows those as a table."""
+
+    @property
+    def text(self) -> str:
+        """For people: plain lines, not yet cleaned for a terminal."""
+        return self.said if isinstance(self.said, str) else self.said()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypedDict
 
 from mcode.catalog.placement import CALL_TOOL, TOOL_SEARCH
 from mcode.catalog.servers import UNAVAILABLE
@@ -12,7 +12,7 @@ from mcode.model.usage import count_definition
 from mcode.tool import Placement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from mcode.catalog.placement import Placed
     from mcode.commands.host import CommandContext
@@ -20,12 +20,22 @@ if TYPE_CHECKING:
     from mcode.tool import Effect, Tool
 
 _ORDER = {
-    state: at for at, state in enumerate(("RESIDENT", "LOADED", "PROGRAM", "DEFERRED", "BLOCKED", "MISSING"))
+    "RESIDENT": 0,
+    "RESIDENT only": 0,
+    "LOADED": 1,
+    "PROGRAM": 2,
+    "DEFERRED": 3,
+    "BLOCKED": 4,
+    "MISSING": 5,
 }
 
 
-class ToolRow(NamedTuple):
-    """One line of /tools."""
+_DOORS = (TOOL_SEARCH, CALL_TOOL)
+"""Nobody's business where nothing is deferred."""
+
+
+class ToolRow(TypedDict):
+    """One line of /tools, as scripts get it too. There may be thousands: each is a plain dict from the start."""
 
     state: str
     """RESIDENT (in every request; `only`: programs may not call it), LOADED, PROGRAM, DEFERRED, BLOCKED, MISSING."""
@@ -46,20 +56,15 @@ class ToolRow(NamedTuple):
     last_turn: int
     """Number of the turn of its last call; 0 for never."""
 
-    def as_object(self) -> JsonObject:
-        """For scripts."""
-        return self._asdict()
 
-
-def tool_rows(context: CommandContext) -> tuple[ToolRow, ...]:
+def tool_rows(context: CommandContext) -> list[ToolRow]:
     """One row a tool of the session, in order of state and name, those that are missing at the end."""
-    agent = context.agent
     making = _Making(context)
-    rows = [making.row(tool) for tool in agent.catalog if not making.is_door_left_out(tool)]
-    known = {row.name for row in rows}
-    gone = {name: load.definition for name, load in making.loaded.items()} | making.sent
-    rows += [_gone(name, definition, making.uses) for name, definition in gone.items() if name not in known]
-    return tuple(sorted(rows, key=lambda row: (_ORDER[row.state.partition(" ")[0]], row.name)))
+    rows = list(making.rows(context.agent.catalog))
+    lost = making.lost(rows)
+    if lost:
+        rows = sorted((*rows, *lost), key=lambda row: row["name"])
+    return sorted(rows, key=lambda row: _ORDER[row["state"]])  # the catalogue is in order of names
 
 
 def start_summary(context: CommandContext) -> str:
@@ -77,7 +82,7 @@ def start_summary(context: CommandContext) -> str:
 
 def cost_of_all(rows: Iterable[ToolRow]) -> int:
     """Tokens of definitions if nothing were deferred."""
-    return sum(row.tokens for row in rows if row.state.split()[0] not in ("BLOCKED", "MISSING"))
+    return sum(row["tokens"] for row in rows if row["state"] not in ("BLOCKED", "MISSING"))
 
 
 class _Uses:
@@ -104,16 +109,55 @@ class _Making:
         self._no_rules = not agent.policy.rules
         self._standing: dict[tuple[str, frozenset[Effect]], str] = {}
         """Without rules: what the effects of a source's tools mean."""
-        self.sent = {str(tool["name"]): tool for tool in agent.builder.preview(agent.model).tools}
+        sent = (
+            agent.builder.preview(agent.model).tools
+            if shelf.placements.frozen
+            else agent.builder.definitions()
+        )
+        self.sent = {str(tool["name"]): tool for tool in sent}
         self.loaded = shelf.seen.loaded
         self.uses = _Uses(context)
+        core = {tool.name for tool in agent.catalog if tool.source == "core"}
+        self._own = core | self.sent.keys() | self.loaded.keys() | self.uses.calls.keys()
+        """Names of the tools of which something is to be told that is true of no other."""
         self._away = {each.name for each in shelf.servers.statuses() if each.state in UNAVAILABLE}
         """Servers whose tools nobody can call."""
 
-    def row(self, tool: Tool) -> ToolRow:
-        """The row of one tool."""
-        name, shelf = tool.name, self._shelf
-        definition, placed = self.sent.get(name), shelf.placed(tool)
+    def rows(self, tools: Iterable[Tool]) -> Iterator[ToolRow]:
+        """The row of each tool; without rules many of a server's differ in name and size alone."""
+        place, size, own, no_rules = (
+            self._shelf.placements.of,
+            self._shelf.definitions.tokens,
+            self._own,
+            self._no_rules,
+        )
+        alike: dict[tuple[int, str, frozenset[Effect]], tuple[Placed, ToolRow]] = {}
+        for tool in tools:
+            name, placed = tool.name, place(tool)
+            if name in own or not no_rules:
+                if not (placed.hidden and name in _DOORS):
+                    yield self._whole(tool, placed)
+                continue
+            kind = (id(placed), tool.source, tool.effects)
+            known = alike.get(kind)
+            if (
+                known is None
+            ):  # the place is kept with the row, so that no other object can come by its identity
+                known = alike[kind] = (placed, self._whole(tool, placed))
+            row = known[1].copy()
+            row["name"], row["tokens"] = name, size(tool)
+            yield row
+
+    def lost(self, rows: Iterable[ToolRow]) -> list[ToolRow]:
+        """A row of each tool that the model was shown and that has none among `rows`."""
+        shown = {name: load.definition for name, load in self.loaded.items()} | self.sent
+        for row in rows:
+            shown.pop(row["name"], None)
+        return [_gone(name, definition, self.uses) for name, definition in shown.items()]
+
+    def _whole(self, tool: Tool, placed: Placed) -> ToolRow:
+        name, definitions = tool.name, self._shelf.definitions
+        definition = self.sent.get(name)
         in_request = definition is not None and not definition.get("defer_loading")
         load = self.loaded.get(name)
         how = ""
@@ -121,22 +165,18 @@ class _Making:
             for_what = {"search": f'"{load.query}"', "call": "called without a search", "user": "by you"}
             how = f"turn {load.turn}, {for_what.get(load.how, load.how)}"
         return ToolRow(
-            self._state(tool, placed, in_request=in_request, loaded=load is not None),
-            name,
-            tool.source,
-            self._cost(tool, definition),
-            self._permission(tool),
-            in_request,
-            in_request or load is not None,
-            how,
-            placed.reason,
-            self.uses.calls[name],
-            self.uses.last.get(name, 0),
+            state=self._state(tool, placed, in_request=in_request, loaded=load is not None),
+            name=name,
+            source=tool.source,
+            tokens=definitions.weight(definition) if definition is not None else definitions.tokens(tool),
+            permission=self._permission(tool),
+            in_request=in_request,
+            in_context=in_request or load is not None,
+            loaded=how,
+            reason=placed.reason,
+            calls=self.uses.calls[name],
+            last_turn=self.uses.last.get(name, 0),
         )
-
-    def _cost(self, tool: Tool, definition: JsonObject | None) -> int:
-        definitions = self._shelf.definitions
-        return definitions.weight(definition) if definition is not None else definitions.tokens(tool)
 
     def _permission(self, tool: Tool) -> str:
         """As the shelf says; without rules the tools of a server differ in their effects alone."""
@@ -147,10 +187,6 @@ class _Making:
         if standing is None:
             standing = self._standing[kind] = self._shelf.permission(tool)
         return standing
-
-    def is_door_left_out(self, tool: Tool) -> bool:
-        """tool_search and call_tool are nobody's business where nothing is deferred."""
-        return tool.name in (TOOL_SEARCH, CALL_TOOL) and self._shelf.placed(tool).hidden
 
     def _state(self, tool: Tool, placed: Placed, *, in_request: bool, loaded: bool) -> str:
         if placed.hidden or (self._may_hide and self._policy.hides(tool.name) is not None):

@@ -51,61 +51,66 @@ async def _tools(context: CommandContext, arguments: Arguments) -> CommandResult
 
 async def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
     wanted = tuple(word.lower() for word in words)
-    every = tool_rows(context)
-    rows = [row for row in every if all(word in _searched(context, row) for word in wanted)]
-    data = [row.as_object() for row in rows]
+    rows = every = tool_rows(context)
+    if wanted:
+        rows = [row for row in every if all(word in _searched(context, row) for word in wanted)]
     if not rows:
-        return CommandResult(f"No tool matches `{' '.join(words)}`. /tools lists all of them.", data)
-    shown = rows if wanted else _without_most_deferred(rows)
+        return CommandResult(f"No tool matches `{' '.join(words)}`. /tools lists all of them.", [])
+    programs = await asyncio.to_thread(read_audits, context.agent.session.directory)
+    foot = _totals(context, every) + ([in_and_out(programs)] if programs else [])
+    return CommandResult(lambda: _text(rows, foot, whole=bool(wanted)), rows, foot="\n".join(foot))
+
+
+def _text(rows: Sequence[ToolRow], foot: Sequence[str], *, whole: bool) -> str:
+    """The rows as a table; unless `whole`, without most of the deferred ones."""
+    shown = rows if whole else _without_most_deferred(rows)
     head = ("state", "tool", "source", "tokens", "permission", "calls", "last used")
-    body = [_cells(row) for row in shown]
-    lines = [table((head, *body), right=frozenset({3, 5}))]
+    lines = [table((head, *map(_cells, shown)), right=frozenset({3, 5}))]
     if len(shown) < len(rows):
         shown_ids = set(map(id, shown))
-        left = [row for row in rows if id(row) not in shown_ids]
-        lines.append(f"  ... {len(left):,} more deferred ({tokens(sum(row.tokens for row in left))})")
-    programs = await asyncio.to_thread(read_audits, context.agent.session.directory)
-    lines += _totals(context, every)
-    lines += [f"  {in_and_out(programs)}"] if programs else []
-    return CommandResult("\n".join(lines), data)
+        left = [row["tokens"] for row in rows if id(row) not in shown_ids]
+        lines.append(f"  ... {len(left):,} more deferred ({tokens(sum(left))})")
+    return "\n".join((*lines, *(f"  {line}" for line in foot)))
 
 
 def _totals(context: CommandContext, rows: Sequence[ToolRow]) -> list[str]:
     window = context.agent.meter.window
-    resident = [row.tokens for row in rows if row.in_request]
+    resident = [row["tokens"] for row in rows if row["in_request"]]
     now, whole = sum(resident), cost_of_all(rows)
     counted = f"{plural(len(resident), 'tool')} in every request: {tokens(now)} tokens"
     otherwise = f"with nothing deferred: {tokens(whole)}, {percent(whole, window)} of the window"
-    lines = [f"  {counted} (estimate; /context has the figures of the last request)   {otherwise}"]
-    if any(row.state == "RESIDENT only" for row in rows):
+    lines = [f"{counted} (estimate; /context has the figures of the last request)   {otherwise}"]
+    if any(row["state"] == "RESIDENT only" for row in rows):
         lines.append(
-            "  RESIDENT only: the model alone may call it, programs may not   (n): tokens once it is loaded"
+            "RESIDENT only: the model alone may call it, programs may not   (n): tokens once it is loaded"
         )
-    foreign = next((row.reason for row in rows if row.state == "DEFERRED" and row.source != "core"), "")
-    if foreign:
-        lines.append(f"  {foreign}")
-    return lines
+    deferred = (row["reason"] for row in rows if row["state"] == "DEFERRED" and row["source"] != "core")
+    return [*lines, *filter(None, (next(deferred, ""),))]
 
 
 def _without_most_deferred(rows: Sequence[ToolRow]) -> list[ToolRow]:
-    deferred = [row for row in rows if row.state == "DEFERRED"]
+    deferred = [row for row in rows if row["state"] == "DEFERRED"]
     hidden = set(map(id, deferred[SHOWN:]))
     return [row for row in rows if id(row) not in hidden]
 
 
 def _cells(row: ToolRow) -> tuple[str, ...]:
-    cost = (
-        "0" if row.state == "BLOCKED" else tokens(row.tokens) if row.in_context else f"({tokens(row.tokens)})"
+    size, state, loaded = tokens(row["tokens"]), row["state"], row["loaded"]
+    return (
+        f"{state} ({loaded})" if loaded else state,
+        row["name"],
+        row["source"],
+        "0" if state == "BLOCKED" else size if row["in_context"] else f"({size})",
+        row["permission"],
+        str(row["calls"]),
+        f"turn {row['last_turn']}" if row["calls"] else "never",
     )
-    state = f"{row.state} ({row.loaded})" if row.loaded else row.state
-    used = f"turn {row.last_turn}" if row.calls else "never"
-    return (state, row.name, row.source, cost, row.permission, str(row.calls), used)
 
 
 def _searched(context: CommandContext, row: ToolRow) -> str:
-    tool = context.agent.catalog.find(row.name)
+    tool = context.agent.catalog.find(row["name"])
     description = tool.description if tool is not None else ""
-    return f"{row.name} {row.source} {row.state} {description}".lower()
+    return f"{row['name']} {row['source']} {row['state']} {description}".lower()
 
 
 async def _search(context: CommandContext, words: Sequence[str]) -> CommandResult:
@@ -155,16 +160,16 @@ async def _search(context: CommandContext, words: Sequence[str]) -> CommandResul
 async def _why(context: CommandContext, words: Sequence[str]) -> CommandResult:
     tool = _named(context, words)
     shelf = context.agent.builder.shelf
-    row = next(row for row in tool_rows(context) if row.name == tool.name)
+    row = next(row for row in tool_rows(context) if row["name"] == tool.name)
     rules = shelf.placements.rules
-    status = shelf.status(tool.source)
+    status, loaded = shelf.status(tool.source), row["loaded"]
     facts = [
-        ("state", f"{row.state}{f' ({row.loaded})' if row.loaded else ''}"),
-        ("because", row.reason),
-        ("tokens", f"{row.tokens:,}"),
+        ("state", f"{row['state']}{loaded and f' ({loaded})'}"),
+        ("because", row["reason"]),
+        ("tokens", f"{row['tokens']:,}"),
         ("limit", f"{rules.threshold:,} tokens for servers' definitions, mode {rules.mode}: {rules.because}"),
         ("loading", f"{shelf.way}; programs {rules.programs}"),
-        ("permission", row.permission),
+        ("permission", row["permission"]),
         (
             "decided",
             "with the first request" if shelf.placements.frozen else "not yet: with the first request",
@@ -172,9 +177,7 @@ async def _why(context: CommandContext, words: Sequence[str]) -> CommandResult:
     ]
     if status is not None:
         facts.append(("server", f"{status.name}: {status.state}, {plural(status.tools, 'tool')}"))
-    return CommandResult(
-        f"{tool.name}\n{table(facts)}", {"name": tool.name, **dict(facts), "row": row.as_object()}
-    )
+    return CommandResult(f"{tool.name}\n{table(facts)}", {"name": tool.name, **dict(facts), "row": row})
 
 
 async def _pin(context: CommandContext, words: Sequence[str]) -> CommandResult:

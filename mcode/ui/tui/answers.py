@@ -22,7 +22,6 @@ class Answers:
     async def show(self, line: str, result: CommandResult) -> None:
         """Show one answer."""
         from mcode.commands.registry import CopyText, OpenEditor, OpenSession, Quit, Redraw, split_line
-        from mcode.ui.tui.inspector import TextInspector
         from mcode.ui.tui.inspectors import special_inspector
 
         front = self._front
@@ -47,16 +46,23 @@ class Answers:
                 pass
         name, rest = split_line(line)
         special = None if result.failed or rest else special_inspector(name, front, result)
-        if not result.text or result.on_card:
-            return
-        if special is not None:
+        if special is not None and not result.on_card:
             front.push_screen(special)
-        elif result.failed:
-            front.say(result.text, "warning")
-        elif rest == "--json" or result.text.count("\n") < _LINES:
-            front.say(result.text, "command")
+        elif not result.on_card:
+            self._show_text(line, result, rest)
+
+    def _show_text(self, line: str, result: CommandResult, rest: str) -> None:
+        from mcode.ui.tui.inspector import TextInspector
+
+        front, text = self._front, result.text
+        if not text:
+            return
+        if result.failed:
+            front.say(text, "warning")
+        elif rest == "--json" or text.count("\n") < _LINES:
+            front.say(text, "command")
         else:
-            front.push_screen(TextInspector(front, line.strip(), result.text))
+            front.push_screen(TextInspector(front, line.strip(), text))
 
     async def _open(self, source: str, reference: str | None, name: str, text: str) -> None:
         """Go to another session, give it a name, and say what there is to say in it."""

@@ -97,7 +97,7 @@ class McodeApp(LateParts, App[int], inherit_bindings=False):
         self.hands, self.history = Hands(self), Entered()
         self.suggestions = Suggestions(self.cut)
         self.prompt = PromptArea(self.hands, self.suggestions, SHIFT_HINT if all_keys else KEYS_HINT)
-        self.status = StatusLine(self.facts, self.sessions.servers)
+        self.status = StatusLine(self.facts, self.sessions.servers, lambda: self.size.width)
         self.first_lines = early_lines(start, home)
         self.main = MainScreen(self)
         for widget in (self.prompt, self.suggestions):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -20,8 +20,10 @@ from mcode.ui.wrap import wrap_cells, wrap_columns, wrap_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from rich.console import RenderableType
     from textual.app import ComposeResult
-    from textual.events import Resize
+    from textual.events import Resize, ScreenResume
+    from textual.geometry import Region
     from textual.widget import Widget
 
     from mcode.ui.tui.app import McodeApp
@@ -34,7 +36,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
     InspectorScreen {
         background: transparent;
         .title { height: 1; padding: 0 1; text-style: bold; width: 100%; }
-        .banner { height: 1; padding: 0 1; display: none; text-style: bold reverse; width: 100%; }
+        .banner { height: 1; padding: 0 1; text-style: bold reverse; width: 100%; }
         .keys { height: auto; max-height: 2; padding: 0 1; width: 100%; }
         .foot { height: auto; max-height: 30%; padding: 0 1; width: 100%; }
         .note { height: auto; padding: 0 1; width: 100%; }
@@ -53,15 +55,20 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         Binding("shift+tab", "app.focus_previous", show=False),
     ]
 
+    AUTO_FOCUS = ""  # `opened` says where keys go, and the first frame has it
+
     def __init__(self, front: McodeApp, title: str, subtitle: str = "") -> None:
         super().__init__()
         self.front = front
         self._title = clean(title, Kind.LINE)
         self._subtitle = clean(subtitle, Kind.LINE)
-        self._head = Static(Content(""), markup=False, classes="title")
-        self._banner = Static(Content(""), markup=False, classes="banner")
-        self._keys = Static(Content(""), markup=False, classes="keys")
-        self._status = StatusLine(front.facts, front.sessions.servers)
+        self._head = line("", "title")
+        self._keys = line("", "keys")
+        self._banner: Static | None = None
+        self._drawn = ("", "")
+        """Title and keys as they are shown."""
+        self._resumed = self._laid_out = False
+        self._status = StatusLine(front.facts, front.sessions.servers, lambda: front.size.width)
 
     def body(self) -> Iterable[Widget]:
         """The widgets between title and keys."""
@@ -75,7 +82,6 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
     @override
     def compose(self) -> ComposeResult:
         yield self._head
-        yield self._banner
         yield from self.body()
         yield self._keys
         yield self._status
@@ -86,34 +92,68 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         self.draw_frame()
 
     def on_mount(self) -> None:
-        """Draw the rows around the body; what begins to wait shows as a banner."""
+        """Draw everything before the first layout, so that the first frame shows it."""
         self.set_class(not self.front.unicode, "ascii")
         self._status.keyless, self._status.chosen = self.front.status.keyless, self.front.status.chosen
         self.draw_frame()
-        self.call_after_refresh(self.opened)
+        self.opened()
 
     def opened(self) -> None:
-        """The body is there."""
+        """The body is there, though not yet laid out."""
+
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """The first time, all widgets have got their styles just now; later the theme may be another one."""
+        event.refresh_styles, self._resumed = self._resumed, True
+
+    @override
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        """The first layout draws everything: what would be drawn beside it is drawn with it."""
+        if layout or recompose or self._laid_out:
+            return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+        return self
+
+    @override
+    def render(self) -> RenderableType:
+        """Nothing of the screen below shows through, so nothing of it need be drawn."""
+        return ""
 
     def on_resize(self, event: Resize) -> None:
         """Another width has room for other words."""
         del event
+        self._laid_out = True
         self.draw_frame()
+
+    @property
+    def width(self) -> int:
+        """Cells between the margins, known before the first layout."""
+        return max(20, self.front.size.width - 2)
 
     def draw_frame(self) -> None:
         """The title, the banner and the keys, for the present width."""
-        width = max(20, self.size.width - 2)
+        width = self.width
         right = "Esc close"
         middle, cut = self._subtitle, self.front.look.glyphs.cut
         room = width - cell_width(self._title) - cell_width(right) - 4
         text = f"{self._title}   {shorten(middle, room, cut) if room > 10 else ''}".rstrip()
         text = shorten(text, width - len(right) - 1, cut)
-        self._head.update(Content(f"{text}{' ' * max(1, width - cell_width(text) - len(right))}{right}"))
-        self._keys.update(Content("\n".join(wrap_parts(self.keys.split("   "), width))))
-        waiting = len(self.front.deciding.waiting)
-        self._banner.display = waiting > 0
-        noun = "approval waits" if waiting == 1 else "approvals wait"
-        self._banner.update(Content(f"{waiting} {noun} on the main screen: Esc goes back to it"))
+        head = f"{text}{' ' * max(1, width - cell_width(text) - len(right))}{right}"
+        keys = "\n".join(wrap_parts(self.keys.split("   "), width))
+        if self._drawn != (head, keys):
+            self._drawn = head, keys
+            self._head.update(Content(head))
+            self._keys.update(Content(keys))
+        self._draw_banner(len(self.front.deciding.waiting))
+
+    def _draw_banner(self, waiting: int) -> None:
+        if self._banner is None and waiting:
+            self._banner = line("", "banner")
+            self.mount(self._banner, after=self._head)
+        if self._banner is not None:
+            noun = "approval waits" if waiting == 1 else "approvals wait"
+            self._banner.display = waiting > 0
+            self._banner.update(Content(f"{waiting} {noun} on the main screen: Esc goes back to it"))
 
     def action_close(self) -> None:
         """Back to where the user came from."""
@@ -197,6 +237,11 @@ class TextInspector(InspectorScreen):
             for part in wrap_words(whole, width, 4)
             for piece in _cut(part, width)
         ]
+
+
+def line(text: str, place: str) -> Static:
+    """A widget of plain text, by what it is called in the style sheet."""
+    return Static(Content(text), markup=False, classes=place)
 
 
 def _cut(part: str, width: int) -> list[str]:

@@ -31,7 +31,7 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
     data: JsonObject = cast("JsonObject", result.data) if isinstance(result.data, dict) else {}
     match name:
         case "tools" if rows and "state" in rows[0]:
-            return TableInspector(front, TOOLS, rows, _totals(result.text))
+            return TableInspector(front, TOOLS, rows, result.foot)
         case "permissions" if "rules" in data:
             about = "\n".join((f"Permission mode: {data['mode']}", *_said_of_rules(data)))
             return TableInspector(front, PERMISSIONS, rows_of(data, PERMISSIONS.member), about)
@@ -74,13 +74,6 @@ def _change_style(line: str) -> str:
 
 def _last_line(text: str) -> str:
     return text.strip().rsplit("\n", 1)[-1].strip()
-
-
-def _totals(text: str) -> str:
-    """The lines behind the table."""
-    lines = [line.strip() for line in text.strip().split("\n")]
-    first = next((at for at, line in enumerate(lines) if " in every request: " in line), len(lines))
-    return "\n".join(lines[first:])
 
 
 def _cost(row: JsonObject) -> str:

@@ -38,8 +38,10 @@ class StatusLine(Static):
 
     DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; color: $foreground; background: transparent; }"
 
-    def __init__(self, facts: Facts, servers: Callable[[], str]) -> None:
+    def __init__(self, facts: Facts, servers: Callable[[], str], columns: Callable[[], int]) -> None:
+        """`columns`: the width of the terminal, which is known before the first layout."""
         super().__init__(Content(""), markup=False)
+        self._columns = columns
         self._facts = facts
         self._servers = servers
         self.keyless = False
@@ -47,6 +49,8 @@ class StatusLine(Static):
         self.chosen = True
         """False while nothing is sent because the user has chosen neither a key nor the guide."""
         self._hint = ""
+        self._drawn = ("", "")
+        """Text and style as they are shown."""
 
     def hint(self, text: str) -> None:
         """Say something in place of model and mode; empty text ends it."""
@@ -66,7 +70,7 @@ class StatusLine(Static):
 
     def refresh_facts(self) -> None:
         """Draw what is true now."""
-        width = max(10, self.screen.size.width - 2)
+        width = max(10, self._columns() - 2)
         facts = self._facts
         model = clean(facts.model, Kind.LINE)
         mode = "no key" if self.keyless else _MODES.get(facts.mode, facts.mode)
@@ -78,7 +82,10 @@ class StatusLine(Static):
         if self._hint:
             left, style = self._hint, "bold"
             right = right if cell_width(self._hint) + cell_width(right) + 2 <= width else ""
-        self.update(Content(spread(left, right, width, facts.cut)).stylize(style), layout=False)
+        drawn = spread(left, right, width, facts.cut), style
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self.update(Content(drawn[0]).stylize(style), layout=False)
 
     def on_mount(self) -> None:
         """The first frame has it."""

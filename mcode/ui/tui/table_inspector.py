@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Input
 from typing_extensions import override
 
 from mcode.text import Kind, cell_width, clean, shorten
-from mcode.ui.tui.inspector import InspectorScreen, TextInspector
+from mcode.ui.tui.inspector import InspectorScreen, TextInspector, line
 from mcode.ui.tui.rows import counted
 from mcode.ui.tui.table_view import TableView
 from mcode.ui.wrap import wrap_words
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from textual.events import Key
     from textual.widget import Widget
+    from textual.widgets import Static
 
     from mcode.jsontext import JsonObject
     from mcode.ui.tui.app import McodeApp
@@ -103,11 +104,10 @@ class TableInspector(InspectorScreen):
         self._asked_at = 0.0
         self._box = Input(placeholder="" if spec.box else "show rows with")
         self._box.cursor_blink = False  # at rest nothing moves
-        self._note = Static(Content(""), markup=False, classes="note")
+        self._note: Static | None = None
         self._table = TableView(spec.columns, lambda: front.look)
         self._asked: str = ""
         """The key whose meaning waits to be confirmed."""
-        self._foot = Static(Content(self._foot_text), markup=False, classes="foot")
 
     @property
     @override
@@ -119,15 +119,13 @@ class TableInspector(InspectorScreen):
     @override
     def body(self) -> Iterable[Widget]:
         yield self._box
-        yield self._note
         yield self._table
-        yield self._foot
+        if self._foot_text:
+            yield line(self._foot_text, "foot")
 
     @override
     def opened(self) -> None:
         self._box.display = bool(self._spec.box)
-        self._note.display = False
-        self._foot.display = bool(self._foot_text)
         self._fill()
         self.focus_body()
 
@@ -151,7 +149,7 @@ class TableInspector(InspectorScreen):
         if self._spec.box_command and event.value.strip():
             self.front.work.begin(self._ask(f"{self._spec.box_command} {event.value.strip()}", boxed=True))
         else:
-            self._note.display = False
+            self._unsay()
             self.focus_body()
 
     def on_table_view_picked(self) -> None:
@@ -222,7 +220,7 @@ class TableInspector(InspectorScreen):
     def _forget(self) -> None:
         if self._asked:
             self._asked = ""
-            self._note.display = False
+            self._unsay()
 
     def _carry_out(self, row: JsonObject, does: RowKey) -> None:
         command = does.command(row)
@@ -261,32 +259,39 @@ class TableInspector(InspectorScreen):
     def _say(self, *lines: str, table: bool = False) -> None:
         """Show lines above the rows; those of a `table` stay one row each."""
         self._note_lines, self._table_noted = lines, table
-        self._draw_note()
+        if self._note is None:
+            self._note = line("", "note")
+            self.mount(self._note, before=self._table)
         self._note.display = True
+        self._draw_note()
+
+    def _unsay(self) -> None:
+        if self._note is not None:
+            self._note.display = False
 
     @override
     def draw_frame(self) -> None:
         super().draw_frame()
         whole = self._spec.box
-        fits = cell_width(whole) + _BOX_EDGES <= self.size.width
+        fits = cell_width(whole) + _BOX_EDGES <= self.front.size.width
         self._box.border_title = Content(whole if fits else whole.partition("  ")[0])
         self._draw_note()
 
     def _draw_note(self) -> None:
-        width = max(20, self.size.width - 2)
-        cut = self.front.look.glyphs.cut
+        if self._note is None:
+            return
+        width, cut = self.width, self.front.look.glyphs.cut
         lines = self._note_lines
         rows = lines if self._table_noted else [row for line in lines for row in wrap_words(line, width)]
         self._note.update(Content("\n").join(Content(shorten(row, width, cut)) for row in rows))
 
     def _fill(self) -> None:
         spec = self._spec
-        rows = [
-            row
-            for row in self._all
-            if (not self._state or str(row.get(spec.state)) == self._state)
-            and all(word in facts(row).lower() for word in self._words.split())
-        ]
+        rows = list(self._all)
+        if self._state:
+            rows = [row for row in rows if str(row.get(spec.state)) == self._state]
+        for word in self._words.split():
+            rows = [row for row in rows if word in facts(row).lower()]
         if self._sort >= 0:
             member = spec.columns[self._sort].member
             rows.sort(key=lambda row: _order(row.get(member)))

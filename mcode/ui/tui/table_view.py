@@ -35,7 +35,7 @@ _MARK = 2
 _EMPTY_FROM = 2
 """Row of the sentence that stands in place of rows."""
 
-_MEASURED = 120
+_MEASURED = 50
 """Rows whose cells say how wide a column wants to be, beside the longest plain values of all others."""
 
 
@@ -135,6 +135,8 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._empty = ""
         self._natural: Sequence[int] = ()
         self._fitted: list[tuple[Column, int]] = []
+        self._fitted_for = -1
+        """The room that the columns were fitted into."""
         self.cursor_row = 0
 
     def show(self, rows: Sequence[JsonObject], empty: str = "") -> None:
@@ -143,28 +145,35 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._empty = "" if rows else empty
         self.cursor_row = max(0, min(self.cursor_row, len(rows) - 1))
         self._natural = [self._wanted(column) for column in self._columns]
-        self._fit()
+        self._fitted_for = -1
+        self.virtual_size = Size(1, len(rows) + 1)
+        self._keep_in_view()
+        self.refresh()
         self.post_message(self.Moved())
 
     def on_resize(self, event: Resize) -> None:
-        """Another width has room for other columns."""
+        """In another height the cursor stays in view."""
         del event
-        self._fit()
-
-    def _fit(self) -> None:
-        width = self.scrollable_size.width
-        room = width - _MARK
-        if room > 0 and self._natural:
-            self._fitted = fit(self._columns, self._natural, room)
-        self.virtual_size = Size(max(1, width), len(self._table_rows) + 1)
         self._keep_in_view()
-        self.refresh()
+
+    def _fit(self, width: int) -> None:
+        """Fit the columns, when a line is drawn: the first frame is drawn before a resize is told of."""
+        room = max(1, width - _MARK)
+        if room != self._fitted_for and self._natural:
+            self._fitted, self._fitted_for = fit(self._columns, self._natural, room), room
 
     def _wanted(self, column: Column) -> int:
         rows = self._table_rows
         cells = [cell_width(column.text(row)) for row in rows[:_MEASURED]]
         if column.of_row is None and column.write is str:
-            cells += map(len, {str(row.get(column.member)) for row in rows[_MEASURED:]})
+            member = column.member
+            cells += map(
+                len,
+                {
+                    each if (each := row.get(member)).__class__ is str else str(each)
+                    for row in rows[_MEASURED:]
+                },
+            )
         return max(cell_width(column.title), min(column.width, max(cells, default=0)))
 
     def action_move(self, by: int) -> None:
@@ -210,6 +219,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
     @override
     def render_line(self, y: int) -> Strip:
         width, base = self.scrollable_size.width, self.rich_style
+        self._fit(width)
         at = y - 1 + self.scroll_offset.y
         if y == 0:
             heads = (column.title for column, _ in self._fitted)
