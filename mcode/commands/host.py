@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcode.config.settings import Problem, Settings
     from mcode.config.trust import Item
     from mcode.events import ApprovalRequested, Event, EventBus, Ledger, QuestionAsked, TurnFinished
-    from mcode.jsontext import JsonObject
+    from mcode.jsontext import JsonObject, JsonValue
     from mcode.masking import Masker
     from mcode.permissions.decide import Policy
     from mcode.pipeline.hooks import HookRunner
@@ -81,6 +81,11 @@ class QuestionDesk(Protocol):
 
 class SentPrefix(Protocol):
     """What stands in front of the messages in every request."""
+
+    @property
+    def system(self) -> JsonValue:
+        """The system prompt, as text or blocks."""
+        ...
 
     @property
     def tools(self) -> tuple[JsonObject, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -15,9 +16,10 @@ from mcode.ui.tui.greeting import is_keyless, late_lines
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from mcode.commands.host import Conversation
+    from mcode.commands.host import Conversation, SentPrefix
     from mcode.commands.registry import Registry
     from mcode.events import Event
+    from mcode.jsontext import JsonObject
     from mcode.ui.arrival import Arrival
     from mcode.ui.tui.app import McodeApp
     from mcode.ui.tui.drafts import DraftFile
@@ -215,9 +217,24 @@ class Sessions(SessionHolder):
             front.transcript.replay(agent.transcript())
             name = f' "{clean(agent.name, Kind.LINE)}"' if agent.name else ""
             front.say(f"Session {agent.session.id[:8]}{name} goes on from here.")
+        front.facts.estimated = ""
+        if replay and agent.ledger is None:
+            front.work.begin(self._estimate(agent))
         self.listen(agent, front.pump.receive)
         self._restore_draft(agent)
         front.status.refresh_facts()
+
+    async def _estimate(self, agent: Conversation) -> None:
+        """Until a request has told more: how full the window will be, counted beside the loop."""
+        room, window = agent.room, agent.meter.window
+        messages = room.conversation.history.messages
+        if not messages or window <= 0:
+            return
+        prefix = agent.builder.preview(agent.model)
+        counted = await asyncio.to_thread(_count, prefix, messages)
+        if self._front.agent is agent:
+            self._front.facts.estimated = f"ctx ~{100 * room.meter.corrected(counted) // window}%"
+            self._front.status.refresh_facts()
 
     def _restore_draft(self, agent: Conversation) -> None:
         """Bring back what was not sent when the session was left."""
@@ -237,3 +254,12 @@ class Sessions(SessionHolder):
             self._front.prompt.use_draft(
                 "\n\n".join(each for each in (unsent, self._front.prompt.draft) if each)
             )
+
+
+def _count(prefix: SentPrefix, messages: Sequence[JsonObject]) -> int:
+    """Tokens of the next request, estimated as /context does before an endpoint has counted them."""
+    from mcode.model.usage import count_message, count_prefix
+
+    loaded = frozenset(str(tool["name"]) for tool in prefix.tools)
+    fixed = count_prefix(prefix.system, prefix.tools, referred=loaded)
+    return fixed.total + sum(count_message(message).total for message in messages)

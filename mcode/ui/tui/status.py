@@ -27,6 +27,9 @@ _MODES = {
 class Facts(LiveArea):
     """What the event stream says is going on; the rows below read it."""
 
+    estimated = ""
+    """How full the window is by an estimate, while no request of this run has told it."""
+
     @property
     def activity(self) -> str:
         """What runs now, in one row; empty while nothing does."""
@@ -76,7 +79,8 @@ class StatusLine(Static):
         mode = "no key" if self.keyless else _MODES.get(facts.mode, facts.mode)
         mode = "  ".join((mode, *facts.marks))
         left = mode if width < 62 or not self.chosen else f"{model}  {mode}"
-        parts = [*meter(facts.ledger, detailed=width >= 78), self._servers()]
+        told = meter(facts.ledger, detailed=width >= 78) or [facts.estimated]
+        parts = [*told, self._servers()]
         right = "  ".join(part for part in parts if part)
         style = ""
         if self._hint:
