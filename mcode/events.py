@@ -78,6 +78,11 @@ class AssistantMessage:
     """False where the stream was cut, refused or failed: no call of it runs."""
     parent: str | None = None
 
+    @property
+    def begun(self) -> bool:
+        """False where the request failed before anything of an answer came."""
+        return bool(self.message.get("content"))
+
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:

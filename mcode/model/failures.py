@@ -258,7 +258,9 @@ def _advice(
         return "Send the message again in a while."
     if status == 401:
         source = f"It came from {endpoint.credential}." if endpoint.credential else "No credential is set."
-        names = "ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or `apiKeyHelper` in your settings"
+        names = (
+            "ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or `apiKeyHelper` in your settings (/config shows them)"
+        )
         return f"{source} {NEXT[401]} It is read from {names}."
     if status == 404 and endpoint.url:
         return f"The request went to {endpoint.url}. {NEXT[404]}"

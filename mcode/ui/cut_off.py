@@ -35,8 +35,8 @@ class CutOff:
         match event:
             case TurnStarted():
                 self._broken = self._over = False
-            case AssistantMessage(complete=complete, parent=None):
-                self._broken = not complete
+            case AssistantMessage(complete=complete, begun=begun, parent=None):
+                self._broken = begun and not complete
             case TurnFinished(reason=reason):
                 self._over = True
                 self._broken = self._broken and reason == "error"  # who interrupts has had enough of it

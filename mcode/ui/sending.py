@@ -147,8 +147,10 @@ class Sending:
                 if ahead:
                     self._changed()
                 return text != ahead
-            case TextDelta() | AssistantMessage() | ToolStarted():
+            case TextDelta() | ToolStarted():
                 self._came = True
+            case AssistantMessage(begun=begun):
+                self._came = self._came or begun
             case TurnFinished(reason=reason):
                 if self.ahead:
                     self._return_ahead()

@@ -219,3 +219,13 @@ async def test_the_word_of_an_interrupt_goes_with_what_it_ended(tmp_path: Path) 
         await on.press("escape")
         await on.until(lambda: not on.app.sending.shell_runs)
         await on.until(lambda: "Interrupting." not in on.shown)
+
+
+async def test_what_an_endpoint_refused_before_it_answered_is_back_in_the_prompt(tmp_path: Path) -> None:
+    refusal = {"error": {"status": 401, "type": "authentication_error", "message": "invalid x-api-key"}}
+    async with screen(tmp_path, {"turns": [{"reply": refusal}]}) as on:
+        await on.type("mend the test\n")
+        await on.until(lambda: "invalid x-api-key" in on.shown)
+        await on.until(lambda: on.draft == "mend the test")
+        assert "Enter asks for the rest" not in on.shown
+        assert "/config" in on.shown
