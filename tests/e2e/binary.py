@@ -85,17 +85,17 @@ class Machine:
 
         A run with a server would load the SDK, so it is forked from a process that has (see `nursery`).
         """
-        if server is not None:
+        if server is not None and environment is None:  # the environment may say how Python itself starts
             code, out, err = nursery().run(
                 [*arguments, *endpoint(server)],
                 cwd or self.project,
-                {**self.environment, **(environment or {})},
+                self.environment,
                 stdin.encode(),
                 PATIENCE,
             )
             return Ran(code, out, err)
         ended = subprocess.run(
-            self.command(*arguments),
+            self.command(*arguments, *endpoint(server)),
             cwd=cwd or self.project,
             env={**self.environment, **(environment or {})},
             input=stdin.encode(),
