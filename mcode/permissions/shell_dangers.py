@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mcode.permissions.critical import CriticalPaths
 from mcode.permissions.path_names import PROTECTED_DIRECTORIES, PROTECTED_FILES, folded
 from mcode.permissions.programs import GIT_ONLY_READING, INTERPRETERS, ONLY_READING, REMOVERS, RUNNERS
-from mcode.permissions.shell_files import directories_of, plain_path, redirects_of, writes
+from mcode.permissions.shell_files import PATH_LIMIT, directories_of, plain_path, redirects_of, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +94,7 @@ def write_to_protected_path(reach: Reach, paths: PathPolicy) -> str | None:
     for word in words:
         for candidate in dict.fromkeys((word, word.partition("=")[2])):
             path = plain_path(candidate, paths.workspace)
-            if path is None or not path.strip("-") or len(path) > 4096:
+            if path is None or not path.strip("-") or len(path) > PATH_LIMIT:
                 continue
             for base in bases:
                 reason = paths.protection(paths.locate(path if path.startswith("/") else f"{base}/{path}"))
