@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.config.trust import COMMAND_FILE, Item
-from mcode.errors import StorageError
 from mcode.events import Notice
-from mcode.tool import Choice, Question
+from mcode.wiring.item_question import APPROVE, ItemQuestion, Wish
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,13 +20,7 @@ if TYPE_CHECKING:
     from mcode.events import EventBus
     from mcode.pipeline.ask import Desk
 
-NOT_NOW, APPROVE, NEVER = "Not now", "Approve this file", "Never"
-
-_CHOICES = (
-    Choice(NOT_NOW, "it may not, this time"),
-    Choice(APPROVE, "it may, until the file changes"),
-    Choice(NEVER, "it may not, until the file changes"),
-)
+HEADER = "Command file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +37,18 @@ class FileConsent:
             return True
         if await asyncio.to_thread(self.trust.is_refused, item):
             return False
-        changes = await asyncio.to_thread(self.trust.difference, item)
-        lines = [wish, *(f"  {label}: {text}" for label, text in item.facts.items() if label != "file")]
-        if changes:
-            lines += [
-                "It is not as it was when you answered the last time:",
-                *(f"  {line}" for line in changes),
-            ]
-        answer = await self.ask(call, "\n".join(lines), _CHOICES)
-        keep = {APPROVE: self.trust.approve, NEVER: self.trust.refuse}.get(answer)
-        if keep is not None:
-            try:
-                note = await asyncio.to_thread(keep, item)
-            except StorageError as error:
-                note = str(error)
-            if note:
-                self.events.emit(Notice(note))
+        question = ItemQuestion(
+            self.trust,
+            HEADER,
+            not_now="it may not, this time",
+            approve="it may, until the file changes",
+            never="it may not, until the file changes",
+        )
+        (answer,) = await question.ask(self.desk, call, [Wish(item, wish)])
+        note = await question.keep(item, answer)
+        if note:
+            self.events.emit(Notice(note))
         return answer == APPROVE
-
-    async def ask(self, call: Call, text: str, choices: tuple[Choice, ...]) -> str:
-        """The label that was chosen; empty where nobody answered."""
-        answers = await self.desk.question(call, [Question(text, "Command file", choices)])
-        return "".join(answers[0]) if answers else ""
 
 
 def file_item(path: Path, folder: Path, digest: str, facts: Mapping[str, str]) -> Item:

@@ -7,29 +7,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcode.call import Call, Origin
-from mcode.errors import StorageError, UsageError
+from mcode.errors import UsageError
 from mcode.events import Notice
 from mcode.mcp.scopes import Gathered, Wanted, gather, trust_item
 from mcode.mcp.server_facts import facts_of
-from mcode.tool import Choice, Question
+from mcode.wiring.item_question import APPROVE, NEVER, ItemQuestion, Wish
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcode.config.trust import Item, TrustStore
+    from mcode.config.trust import TrustStore
     from mcode.events import EventBus
     from mcode.masking import Masker
     from mcode.mcp.entries import ServerEntry
     from mcode.pipeline.ask import Desk
     from mcode.wiring.workbench import Workbench
-
-LATER, APPROVE, REFUSE = "Not now", "Approve it", "Never"
-
-CHOICES = (
-    Choice(LATER, "it stays off, and you are asked at the next start"),
-    Choice(APPROVE, "mcode may use it here, until its entry changes"),
-    Choice(REFUSE, "it stays off here, until its entry changes"),
-)
 
 
 def find_servers(bench: Workbench) -> Gathered:
@@ -91,52 +83,47 @@ class ServerTrust:
             raise UsageError(
                 f'No server "{name}" of this project waits for approval; nothing was changed. Those that do: {names}.'
             )
-        said = await self._settle(entry, trust_item(entry, facts_of(entry, self.masker.mask)), (APPROVE,))
+        said = await self._settle(entry, self._wish(entry), APPROVE)
         self.waiting[:] = [each for each in self.waiting if each.name != name]
         self.unapproved = tuple(each for each in self.unapproved if each.name != name)
         return said
 
     async def _ask(self, desk: Desk, events: EventBus) -> None:
         entries = list(self.waiting)
-        items = [trust_item(entry, facts_of(entry, self.masker.mask)) for entry in entries]
-        questions = [self._question(entry, item) for entry, item in zip(entries, items, strict=True)]
+        wishes = [self._wish(entry) for entry in entries]
         call = Call("project-servers", "mcode", {}, Origin.USER)
-        answers = await desk.question(call, questions)
+        answers = await self._question().ask(desk, call, wishes)
         self.waiting.clear()
-        for entry, item, answer in zip(entries, items, answers or [()] * len(entries), strict=True):
-            events.emit(Notice(await self._settle(entry, item, answer)))
+        for entry, wish, answer in zip(entries, wishes, answers, strict=True):
+            events.emit(Notice(await self._settle(entry, wish, answer)))
 
-    async def _settle(self, entry: ServerEntry, item: Item, answer: tuple[str, ...]) -> str:
-        """Do what the answer says; anything but one of the offered words leaves the server off."""
-        if answer == (APPROVE,):
-            note = await self._keep(self.trust.approve, item)
+    async def _settle(self, entry: ServerEntry, wish: Wish, answer: str) -> str:
+        """Do what the answer says; returns a sentence or two."""
+        note = await self._question().keep(wish.item, answer)
+        if answer == APPROVE:
             self.approved(entry)
-            return f'The server "{entry.name}" of this project is approved.{note}'
-        if answer == (REFUSE,):
-            note = await self._keep(self.trust.refuse, item)
-            return f'The server "{entry.name}" of this project stays off until its entry changes.{note}'
-        return f'The server "{entry.name}" of this project was not approved; it stays off in this run.'
+            said = f'The server "{entry.name}" of this project is approved.'
+        elif answer == NEVER:
+            said = f'The server "{entry.name}" of this project stays off until its entry changes.'
+        else:
+            said = f'The server "{entry.name}" of this project was not approved; it stays off in this run.'
+        return f"{said} {note}".rstrip()
 
-    async def _keep(self, keep: Callable[[Item], str], item: Item) -> str:
-        try:
-            note = await asyncio.to_thread(keep, item)
-        except StorageError as error:
-            return f" That could not be stored and counts for this session: {error}"
-        return f" {note}" if note else ""
+    def _question(self) -> ItemQuestion:
+        return ItemQuestion(
+            self.trust,
+            "Server of this project",
+            not_now="it stays off, and you are asked at the next start",
+            approve="mcode may use it here, until its entry changes",
+            never="it stays off here, until its entry changes",
+        )
 
-    def _question(self, entry: ServerEntry, item: Item) -> Question:
+    def _wish(self, entry: ServerEntry) -> Wish:
         what = "start" if entry.kind == "stdio" else "contact"
-        lines = [
+        sentence = (
             f'{entry.path} has a server "{entry.name}", which mcode would {what} when its tools are used:'
-        ]
-        lines += [f"  {label}: {text}" for label, text in item.facts.items()]
-        changes = self.trust.difference(item)
-        if changes:
-            lines += [
-                "It is not as it was when you answered the last time:",
-                *(f"  {line}" for line in changes),
-            ]
-        return Question("\n".join(lines), "Server of this project", CHOICES)
+        )
+        return Wish(trust_item(entry, facts_of(entry, self.masker.mask)), sentence)
 
     def _off(self) -> str:
         names = ", ".join(entry.name for entry in self.waiting)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from mcode.agent.skills import SkillFacts, Skills
 from mcode.agent.turn_rules import TurnRules
 from mcode.events import Notice
-from mcode.tool import Choice
-from mcode.wiring.file_consent import FileConsent, file_item, hook_facts
+from mcode.tool import Choice, Question
+from mcode.wiring.file_consent import HEADER, FileConsent, file_item, hook_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,8 @@ class SkillConsent:
                 f"question until this turn ends?\n  {', '.join(allows)}"
             )
             choices = (Choice(_NO, "each such call is asked about as ever"), Choice(_YES, "remembered here"))
-            self._of_model[skill.digest] = await self.files.ask(call, text, choices) == _YES
+            answers = await self.files.desk.question(call, [Question(text, HEADER, choices)])
+            self._of_model[skill.digest] = answers == ((_YES,),)
         return self._of_model[skill.digest]
 
 

@@ -9,6 +9,7 @@ from mcode.config.hint_file import HINTS
 from mcode.config.supplied import HOOK, RULE, VALUE, VARIABLE
 from mcode.config.trust import MCP_SERVER, MEMORY_IMPORT
 from mcode.text import Kind, clean
+from mcode.wiring.item_question import CHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -83,7 +84,7 @@ def _item_lines(item: Item, trust: TrustStore) -> Iterator[str]:
         yield f"  {name}{mark}"
         yield from (f"      {label}: {text}" for label, text in facts.items())
     if changes:
-        yield "      It is not as it was when you answered the last time:"
+        yield f"      {CHANGED}"
         yield from (f"      {line}" for line in changes)
 
 

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from mcode.events import Notice, ToolStarted
-from mcode.wiring.file_consent import APPROVE
+from mcode.wiring.item_question import APPROVE
 from mcode.wiring.options import Options
 from tests.agent.test_skills import answer_question, write
 from tests.agent.test_subagents import script, start

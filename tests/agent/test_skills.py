@@ -135,7 +135,7 @@ async def test_the_user_approves_a_file_once_and_a_changed_one_asks_again(tmp_pa
     project = await git_project(tmp_path)
     path = write(project / ".claude/commands/log.md", "Now: !`git log --oneline -1`")
     async with stage(tmp_path, turns("A.", "B.")) as here:
-        asked = answer_question(here, "Approve this file")
+        asked = answer_question(here, "Approve it")
         await here.say("/log")
         await here.say("/log")
         assert len(asked) == 1

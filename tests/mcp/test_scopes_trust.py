@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from mcode.cli import parse
 from mcode.config.trust import TrustStore
 from mcode.events import Notice, QuestionAsked
+from mcode.wiring.item_question import APPROVE, NEVER, NOT_NOW
 from mcode.wiring.options import Options
-from mcode.wiring.server_trust import APPROVE, LATER, REFUSE
 from tests.commands.typing import typed
 from tests.e2e.binary import Machine
 from tests.e2e.terminal import BinaryTerminal
@@ -77,7 +77,7 @@ async def test_w_02_each_server_is_asked_about_with_everything_that_it_is(tmp_pa
     assert "contacts: https://tools.example/mcp" in second.text
     assert "\u202e" not in second.text
     assert "U+202E" in second.text
-    assert [choice.label for choice in first.choices] == [LATER, APPROVE, REFUSE], "No stands first"
+    assert [choice.label for choice in first.choices] == [NOT_NOW, APPROVE, NEVER], "No stands first"
 
 
 async def test_answers_are_stored_and_approved_servers_are_handed_on(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ async def test_answers_are_stored_and_approved_servers_are_handed_on(tmp_path: P
     async with stage(tmp_path, QUIET, start=False) as opened:
         opened.bench.server_trust.approved = approved.append
         question = await asked(opened)
-        assert opened.agent.desk.answer(question.question_id, ((APPROVE,), (REFUSE,), ("well, yes, use it",)))
+        assert opened.agent.desk.answer(question.question_id, ((APPROVE,), (NEVER,), ("well, yes, use it",)))
         await noticed(opened, '"c" of this project was not approved')
         assert [entry.name for entry in approved] == ["a"]
     async with stage(tmp_path, QUIET) as later:

@@ -312,7 +312,7 @@ async def test_trust_lists_the_command_files_that_were_approved_or_refused(tmp_p
         (commands / f"{name}.md").write_text(f"---\nallowed-tools: Bash(make {name})\n---\nMake it {name}.\n")
     async with stage(tmp_path, turns("made", "not made")) as opened:
         opened.agent.desk.attach()
-        choices = iter(("Approve this file", "Never"))
+        choices = iter(("Approve it", "Never"))
         opened.agent.events.subscribe(
             lambda event: (
                 answer_question(opened, event, choices) if isinstance(event, QuestionAsked) else None

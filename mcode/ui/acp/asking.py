@@ -30,6 +30,9 @@ LATER, NEVER, TRUST = "later", "never", "trust"
 KINDS = {"once": "allow_once", "batch": "allow_once", "deny": "reject_once", "stop": "reject_always"}
 """What the protocol calls our choices; any other allows more than once."""
 
+REFUSALS = ("No", "Never", "Do not")
+"""What the label of a choice that refuses begins with."""
+
 
 class Asker(Protocol):
     """The editor, as far as it is asked."""
@@ -148,7 +151,7 @@ class Questions:
             {
                 "optionId": str(at),
                 "name": clean(f"{choice.label}: {choice.description}".rstrip(": "), Kind.LINE),
-                "kind": "reject_once" if choice.label.startswith("No") else "allow_once",
+                "kind": "reject_once" if choice.label.startswith(REFUSALS) else "allow_once",
             }
             for at, choice in enumerate(question.choices)
         ]
