@@ -12,12 +12,12 @@ import contextlib
 import os
 import signal
 import subprocess
-import threading
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcode.files import replace_file
+from mcode.process_end import EndWatch
 from mcode.process_environment import MODEL_KEYS, child_environment, find_program, without_model_keys
 from mcode.process_leash import Leash
 from mcode.process_output import Captured, OutputRecorder, Shown
@@ -194,7 +194,7 @@ class _Run:
         self._extra_end: int | None = None
         self._all_read = asyncio.Event()
         """Both streams are at their end. The extra descriptor need not be: what matters came before the end."""
-        self._ended = asyncio.Event()
+        self._watch = EndWatch()
         self._open_files: set[int] = set()
         """Every descriptor of ours that is open."""
         self._stdin = memoryview(spec.stdin)
@@ -231,13 +231,13 @@ class _Run:
         if spec.stdin:
             os.set_blocking(stdin, False)
             self._loop.add_writer(stdin, self._feed_stdin, stdin)
-        self._watch(self._process)
+        self._watch.begin(self._process)
 
     async def wait(self) -> bool:
         """Wait for the process to end; True where its time was over first and it was ended."""
         try:
             async with asyncio.timeout(self._spec.timeout) as self._limit:
-                await self._ended.wait()
+                await self._watch.ended.wait()
         except TimeoutError:
             if cancelled := await self.end():
                 raise cancelled from None
@@ -299,6 +299,7 @@ class _Run:
             self._reap()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=1)
+        self._watch.close()
         for descriptor in tuple(self._open_files):
             self._close(descriptor)
         self._recorder.close()
@@ -363,25 +364,6 @@ class _Run:
             self._stdin = memoryview(b"")
         if not self._stdin:
             self._close(descriptor)
-
-    def _watch(self, process: subprocess.Popen[bytes]) -> None:
-        """Set `_ended` when the process has ended; it is reaped later, so that its number stays its own."""
-        try:
-            descriptor = os.pidfd_open(process.pid)
-        except (AttributeError, OSError):  # not Linux, or an old one
-            threading.Thread(target=self._wait_in_thread, args=(process,), daemon=True).start()
-            return
-        self._open_files.add(descriptor)
-        self._loop.add_reader(descriptor, self._note_end, descriptor)
-
-    def _note_end(self, descriptor: int) -> None:
-        self._close(descriptor)
-        self._ended.set()
-
-    def _wait_in_thread(self, process: subprocess.Popen[bytes]) -> None:
-        process.wait()
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self._loop.call_soon_threadsafe(self._ended.set)
 
 
 def _pipe_name(descriptor: int) -> str:

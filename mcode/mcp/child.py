@@ -6,14 +6,13 @@ import asyncio
 import contextlib
 import os
 import signal
-import threading
 from typing import TYPE_CHECKING
 
+from mcode.process_end import EndWatch
 from mcode.process_start import start_program
 from mcode.process_tree import MARK, Family, adopt_orphans
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
@@ -84,11 +83,10 @@ class ServerProcess:
     def __init__(self, argv: tuple[str, ...], cwd: Path, environment: Mapping[str, str]) -> None:
         """Start it, on the loop's thread. Raises OSError where that cannot be done, ValueError for a NUL."""
         adopt_orphans()
-        self._loop = asyncio.get_running_loop()
         self._family = Family(lasting=True)
-        self.exited = asyncio.Event()
+        self._watch = EndWatch()
+        self.exited = self._watch.ended
         """Set when the process has ended; what it started may live on until `end`."""
-        self._watched = -1
         ends: list[int] = []
         try:
             for _ in range(3):
@@ -107,7 +105,7 @@ class ServerProcess:
             self._process.pid, frozenset(f"pipe:[{os.fstat(end).st_ino}]" for end in (stdin, stdout, stderr))
         )
         self.stdin, self.stdout, self.stderr = Pipe(stdin), Pipe(stdout), Pipe(stderr)
-        self._watch(self._process)
+        self._watch.begin(self._process)
 
     @property
     def pid(self) -> int:
@@ -137,29 +135,8 @@ class ServerProcess:
         code = self._process.poll()
         self.stdout.close()
         self.stderr.close()
-        if self._watched >= 0:
-            self._note_end()
+        self._watch.close()
         return describe_end(code)
-
-    def _watch(self, process: subprocess.Popen[bytes]) -> None:
-        """Learn of the end without reaping, so that the process's number stays its own until `end`."""
-        try:
-            self._watched = os.pidfd_open(process.pid)
-        except (AttributeError, OSError):  # not Linux, or an old one
-            threading.Thread(target=self._wait_in_thread, args=(process,), daemon=True).start()
-            return
-        self._loop.add_reader(self._watched, self._note_end)
-
-    def _note_end(self) -> None:
-        self._loop.remove_reader(self._watched)
-        os.close(self._watched)
-        self._watched = -1
-        self.exited.set()
-
-    def _wait_in_thread(self, process: subprocess.Popen[bytes]) -> None:
-        process.wait()
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self._loop.call_soon_threadsafe(self.exited.set)
 
 
 def describe_end(code: int | None) -> str:
