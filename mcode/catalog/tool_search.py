@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcode.catalog.found import Report
+    from mcode.catalog.servers import ServerStatus
     from mcode.catalog.shelf import Shelf
     from mcode.jsontext import JsonObject
     from mcode.tool import ToolServices
@@ -76,13 +77,17 @@ class ToolSearch(Tool):
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._before = _Waited()
+        self._listed: tuple[tuple[tuple[ServerStatus, ...], tuple[Tool, ...]], str] | None = None
+        """The directory, and what it was written of."""
 
     @property
     @override
     def description(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] -- as things stand when asked; the prefix keeps it
         """The fixed text, and the directory of servers as it is now."""
-        shelf = self._shelf
-        listed = directory(shelf.servers.statuses(), shelf.placements.deferred())
+        state = tuple(self._shelf.servers.statuses()), self._shelf.placements.deferred()
+        if self._listed is None or self._listed[0] != state:
+            self._listed = state, directory(*state)
+        listed = self._listed[1]
         return f"{_TEXT} There are (in the servers' own words):\n{listed}" if listed else _TEXT
 
     @override

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
 from mcode import jsontext
+from mcode.commands.lazy_rows import LazyRows
 from mcode.errors import McodeError, UsageError
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ class CommandResult:
 
     said: str | Callable[[], str]
     """The text, or what makes it: where the lines are many, and a screen shows the data in their place."""
-    data: JsonValue = None
-    """The same facts for inspectors, scripts and `--json`."""
+    facts: JsonValue | LazyRows = None
+    """The same for inspectors, scripts and `--json`: a JSON value, or rows that are made when they are read."""
     action: OpenSession | Quit | Redraw | CopyText | OpenEditor | None = None
     """What the front end has to do next."""
     failed: bool = False
@@ -72,6 +73,11 @@ class CommandResult:
     """True where a call did the work: a front end whose cards show what came of calls need not say the text, too."""
     foot: str = ""
     """The lines of the text that belong below the rows of `data`, for a screen that shows those as a table."""
+
+    @property
+    def data(self) -> JsonValue:
+        """The facts as a JSON value, whole."""
+        return list(self.facts) if isinstance(self.facts, LazyRows) else self.facts
 
     @property
     def text(self) -> str:
@@ -178,7 +184,8 @@ class Registry:
         except McodeError as error:
             result = CommandResult(str(error), {"error": str(error)}, failed=True)
         if as_json:
-            return CommandResult(jsontext.dump(result.data), result.data, result.action, result.failed)
+            data = result.data
+            return CommandResult(jsontext.dump(data), data, result.action, result.failed)
         return result
 
     def _unknown(self, name: str) -> CommandResult:

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypedDict
+
+from typing_extensions import override
 
 from mcode.catalog.placement import CALL_TOOL, TOOL_SEARCH
 from mcode.catalog.servers import UNAVAILABLE
+from mcode.commands.lazy_rows import LazyRows
 from mcode.commands.tables import percent, plural, tokens
 from mcode.model.usage import count_definition
 from mcode.tool import Placement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Sequence
 
-    from mcode.catalog.placement import Placed
     from mcode.commands.host import CommandContext
     from mcode.jsontext import JsonObject
-    from mcode.tool import Effect, Tool
+    from mcode.tool import Tool
 
-_ORDER = {
-    "RESIDENT": 0,
-    "RESIDENT only": 0,
-    "LOADED": 1,
-    "PROGRAM": 2,
-    "DEFERRED": 3,
-    "BLOCKED": 4,
-    "MISSING": 5,
-}
-
+STATES = ("RESIDENT", "LOADED", "PROGRAM", "DEFERRED", "BLOCKED", "MISSING")
+"""In the order of the rows."""
 
 _DOORS = (TOOL_SEARCH, CALL_TOOL)
 """Nobody's business where nothing is deferred."""
 
 
 class ToolRow(TypedDict):
-    """One line of /tools, as scripts get it too. There may be thousands: each is a plain dict from the start."""
+    """One line of /tools, as scripts get it too. A plain dict."""
 
     state: str
     """RESIDENT (in every request; `only`: programs may not call it), LOADED, PROGRAM, DEFERRED, BLOCKED, MISSING."""
@@ -57,14 +54,85 @@ class ToolRow(TypedDict):
     """Number of the turn of its last call; 0 for never."""
 
 
-def tool_rows(context: CommandContext) -> list[ToolRow]:
-    """One row a tool of the session, in order of state and name, those that are missing at the end."""
+class ToolRows(LazyRows):
+    """One row a tool of the session, in order of state and name."""
+
+    def __init__(self, making: _Making, stretches: Sequence[_Stretch]) -> None:
+        self._making = making
+        self._stretches = [each for each in stretches if each.tools]
+        self._ends = list(accumulate(len(each.tools) for each in self._stretches))
+        super().__init__(self._ends[-1] if self._ends else 0)
+
+    @override
+    def make(self, at: int) -> JsonObject:
+        number = bisect_right(self._ends, at)
+        stretch = self._stretches[number]
+        tool = stretch.tools[at - self._ends[number]]
+        return dict(
+            self._making.lost(tool) if isinstance(tool, str) else self._making.row(tool, stretch.state)
+        )
+
+    @override
+    def measure(self) -> dict[str, int]:
+        tools = self._tools(*STATES)
+        return {
+            "name": max((len(tool.name) for tool in tools), default=0),
+            "source": max(map(len, {tool.source for tool in tools}), default=0),
+        }
+
+    @property
+    def always(self) -> list[Tool]:
+        """The tools that every request pays for, as far as they are there."""
+        shown = self._tools("RESIDENT", "LOADED")
+        return [tool for tool in shown if self._making.in_request(tool.name)]
+
+    def cost(self, tools: Sequence[Tool]) -> int:
+        """Tokens of the definitions of tools."""
+        return self._making.cost(tools)
+
+    @property
+    def cost_of_all(self) -> int:
+        """The same if nothing were deferred."""
+        return self.cost(self._tools(*(state for state in STATES if state not in ("BLOCKED", "MISSING"))))
+
+    @property
+    def why_deferred(self) -> str:
+        """Why the first of the servers' tools that are deferred is; empty where none is."""
+        first = next((tool for tool in self._tools("DEFERRED") if tool.source != "core"), None)
+        return "" if first is None else self._making.row(first, "DEFERRED")["reason"]
+
+    def _tools(self, *states: str) -> list[Tool]:
+        found = (each.tools for each in self._stretches if each.state in states)
+        return [tool for tools in found for tool in tools if not isinstance(tool, str)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Rows of one state."""
+
+    state: str
+    tools: Sequence[Tool | str]
+    """In order of names; the mere name of one that is not there any more."""
+
+
+def tool_rows(context: CommandContext) -> ToolRows:
+    """The rows of all tools, those that are missing at the end. Only what is read of them is made."""
     making = _Making(context)
-    rows = list(making.rows(context.agent.catalog))
-    lost = making.lost(rows)
-    if lost:
-        rows = sorted((*rows, *lost), key=lambda row: row["name"])
-    return sorted(rows, key=lambda row: _ORDER[row["state"]])  # the catalogue is in order of names
+    by_state: dict[str, list[Tool | str]] = {state: [] for state in STATES}
+    deferred, tools = making.deferred()
+    by_state["DEFERRED"].extend(deferred)
+    for tool in tools:
+        state = making.state(tool)
+        if state:
+            by_state[state].append(tool)
+    by_state["MISSING"].extend(making.gone)
+    for state in ("DEFERRED", "MISSING"):
+        by_state[state].sort(key=_name_of)
+    return ToolRows(making, [_Stretch(state, found) for state, found in by_state.items()])
+
+
+def _name_of(tool: Tool | str) -> str:
+    return tool if isinstance(tool, str) else tool.name
 
 
 def start_summary(context: CommandContext) -> str:
@@ -78,11 +146,6 @@ def start_summary(context: CommandContext) -> str:
         1 for tool in agent.builder.shelf.placements.deferred() if agent.policy.hides(tool.name) is None
     )
     return f"{text}; {f'{deferred:,} deferred' if deferred else 'none deferred'}"
-
-
-def cost_of_all(rows: Iterable[ToolRow]) -> int:
-    """Tokens of definitions if nothing were deferred."""
-    return sum(row["tokens"] for row in rows if row["state"] not in ("BLOCKED", "MISSING"))
 
 
 class _Uses:
@@ -103,101 +166,90 @@ class _Making:
 
     def __init__(self, context: CommandContext) -> None:
         agent = context.agent
+        self._catalog = agent.catalog
         self._shelf = shelf = agent.builder.shelf
         self._policy = agent.policy
         self._may_hide = any(rule.hides for rule in agent.policy.rules)
-        self._no_rules = not agent.policy.rules
-        self._standing: dict[tuple[str, frozenset[Effect]], str] = {}
-        """Without rules: what the effects of a source's tools mean."""
         sent = (
             agent.builder.preview(agent.model).tools
             if shelf.placements.frozen
             else agent.builder.definitions()
         )
-        self.sent = {str(tool["name"]): tool for tool in sent}
-        self.loaded = shelf.seen.loaded
-        self.uses = _Uses(context)
-        core = {tool.name for tool in agent.catalog if tool.source == "core"}
-        self._own = core | self.sent.keys() | self.loaded.keys() | self.uses.calls.keys()
-        """Names of the tools of which something is to be told that is true of no other."""
+        self._sent = {str(tool["name"]): tool for tool in sent}
+        self._loaded = shelf.seen.loaded
+        self._uses = _Uses(context)
         self._away = {each.name for each in shelf.servers.statuses() if each.state in UNAVAILABLE}
         """Servers whose tools nobody can call."""
+        names = self._sent.keys() | self._loaded.keys()
+        self._shown = {name for name in names if agent.catalog.find(name) is not None}
+        self.gone = sorted(names - self._shown)
+        """Names of the tools that the model was shown and that are not in the catalogue any more."""
 
-    def rows(self, tools: Iterable[Tool]) -> Iterator[ToolRow]:
-        """The row of each tool; without rules many of a server's differ in name and size alone."""
-        place, size, own, no_rules = (
-            self._shelf.placements.of,
-            self._shelf.definitions.tokens,
-            self._own,
-            self._no_rules,
-        )
-        alike: dict[tuple[int, str, frozenset[Effect]], tuple[Placed, ToolRow]] = {}
-        for tool in tools:
-            name, placed = tool.name, place(tool)
-            if name in own or not no_rules:
-                if not (placed.hidden and name in _DOORS):
-                    yield self._whole(tool, placed)
-                continue
-            kind = (id(placed), tool.source, tool.effects)
-            known = alike.get(kind)
-            if (
-                known is None
-            ):  # the place is kept with the row, so that no other object can come by its identity
-                known = alike[kind] = (placed, self._whole(tool, placed))
-            row = known[1].copy()
-            row["name"], row["tokens"] = name, size(tool)
-            yield row
+    def deferred(self) -> tuple[Sequence[Tool], list[Tool]]:
+        """The tools that are deferred and no more, and all others."""
+        placed = self._shelf.placements.deferred()
+        if self._may_hide or self._away:
+            return (), list(self._catalog)
+        names = {tool.name for tool in placed} - self._shown
+        return [tool for tool in placed if tool.name in names], [
+            tool for tool in self._catalog if tool.name not in names
+        ]
 
-    def lost(self, rows: Iterable[ToolRow]) -> list[ToolRow]:
-        """A row of each tool that the model was shown and that has none among `rows`."""
-        shown = {name: load.definition for name, load in self.loaded.items()} | self.sent
-        for row in rows:
-            shown.pop(row["name"], None)
-        return [_gone(name, definition, self.uses) for name, definition in shown.items()]
+    def state(self, tool: Tool) -> str:
+        """The state that the row of a tool tells; empty for one that has none."""
+        placed = self._shelf.placements.of(tool)
+        name = tool.name
+        if placed.hidden and name in _DOORS:
+            return ""
+        if placed.hidden or (self._may_hide and self._policy.hides(name) is not None):
+            return "BLOCKED"
+        if tool.source in self._away:
+            return "MISSING"
+        if name in self._loaded:
+            return "LOADED"
+        if self.in_request(name):
+            return "RESIDENT"
+        return "PROGRAM" if placed.placement is Placement.PROGRAM_ONLY else "DEFERRED"
 
-    def _whole(self, tool: Tool, placed: Placed) -> ToolRow:
-        name, definitions = tool.name, self._shelf.definitions
-        definition = self.sent.get(name)
-        in_request = definition is not None and not definition.get("defer_loading")
-        load = self.loaded.get(name)
+    def row(self, tool: Tool, state: str) -> ToolRow:
+        """The row of one tool."""
+        name = tool.name
+        in_request = self.in_request(name)
+        load = self._loaded.get(name)
         how = ""
         if load is not None:
             for_what = {"search": f'"{load.query}"', "call": "called without a search", "user": "by you"}
             how = f"turn {load.turn}, {for_what.get(load.how, load.how)}"
+        only = state == "RESIDENT" and tool.placement is Placement.TOP_LEVEL_ONLY
         return ToolRow(
-            state=self._state(tool, placed, in_request=in_request, loaded=load is not None),
+            state="RESIDENT only" if only else state,
             name=name,
             source=tool.source,
-            tokens=definitions.weight(definition) if definition is not None else definitions.tokens(tool),
-            permission=self._permission(tool),
+            tokens=self.cost((tool,)),
+            permission=self._shelf.permission(tool),
             in_request=in_request,
             in_context=in_request or load is not None,
             loaded=how,
-            reason=placed.reason,
-            calls=self.uses.calls[name],
-            last_turn=self.uses.last.get(name, 0),
+            reason=self._shelf.placements.of(tool).reason,
+            calls=self._uses.calls[name],
+            last_turn=self._uses.last.get(name, 0),
         )
 
-    def _permission(self, tool: Tool) -> str:
-        """As the shelf says; without rules the tools of a server differ in their effects alone."""
-        if not self._no_rules or tool.source == "core":
-            return self._shelf.permission(tool)
-        kind = (tool.source, tool.effects)
-        standing = self._standing.get(kind)
-        if standing is None:
-            standing = self._standing[kind] = self._shelf.permission(tool)
-        return standing
+    def lost(self, name: str) -> ToolRow:
+        """The row of a tool that is not there any more."""
+        definition = self._sent.get(name)
+        return _gone(name, definition or self._loaded[name].definition, self._uses)
 
-    def _state(self, tool: Tool, placed: Placed, *, in_request: bool, loaded: bool) -> str:
-        if placed.hidden or (self._may_hide and self._policy.hides(tool.name) is not None):
-            return "BLOCKED"
-        if tool.source in self._away:
-            return "MISSING"
-        if loaded:
-            return "LOADED"
-        if in_request:
-            return "RESIDENT only" if tool.placement is Placement.TOP_LEVEL_ONLY else "RESIDENT"
-        return "PROGRAM" if placed.placement is Placement.PROGRAM_ONLY else "DEFERRED"
+    def cost(self, tools: Sequence[Tool]) -> int:
+        """What definitions cost in a request that holds them, as they were sent or would be."""
+        known, sent = self._shelf.definitions, self._sent
+        whole = sum(map(known.tokens, [tool for tool in tools if tool.name not in sent]))
+        return whole + sum(known.weight(sent[tool.name]) for tool in tools if tool.name in sent)
+
+    def in_request(self, name: str) -> bool:
+        """Whether every request pays for it."""
+        definition = self._sent.get(name)
+        return definition is not None and not definition.get("defer_loading")
 
 
 def _gone(name: str, definition: JsonObject, uses: _Uses) -> ToolRow:

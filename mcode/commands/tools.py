@@ -10,16 +10,18 @@ from mcode.catalog.placement import PINS
 from mcode.commands.program_tables import in_and_out
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import percent, plural, table, tokens
-from mcode.commands.tool_rows import cost_of_all, start_summary, tool_rows
+from mcode.commands.tool_rows import start_summary, tool_rows
 from mcode.config.write import set_value
 from mcode.errors import UsageError
 from mcode.run_code.audit_read import read_audits
+from mcode.tool import Placement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcode.commands.host import CommandContext
-    from mcode.commands.tool_rows import ToolRow
+    from mcode.commands.tool_rows import ToolRows
+    from mcode.jsontext import JsonObject
     from mcode.tool import Tool
 
 __all__ = ["TOOLS", "resident_summary", "tool_rows"]
@@ -50,8 +52,9 @@ async def _tools(context: CommandContext, arguments: Arguments) -> CommandResult
 
 
 async def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
+    every = tool_rows(context)
     wanted = tuple(word.lower() for word in words)
-    rows = every = tool_rows(context)
+    rows: Sequence[JsonObject] = every
     if wanted:
         rows = [row for row in every if all(word in _searched(context, row) for word in wanted)]
     if not rows:
@@ -61,7 +64,7 @@ async def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
     return CommandResult(lambda: _text(rows, foot, whole=bool(wanted)), rows, foot="\n".join(foot))
 
 
-def _text(rows: Sequence[ToolRow], foot: Sequence[str], *, whole: bool) -> str:
+def _text(rows: Sequence[JsonObject], foot: Sequence[str], *, whole: bool) -> str:
     """The rows as a table; unless `whole`, without most of the deferred ones."""
     shown = rows if whole else _without_most_deferred(rows)
     head = ("state", "tool", "source", "tokens", "permission", "calls", "last used")
@@ -73,28 +76,27 @@ def _text(rows: Sequence[ToolRow], foot: Sequence[str], *, whole: bool) -> str:
     return "\n".join((*lines, *(f"  {line}" for line in foot)))
 
 
-def _totals(context: CommandContext, rows: Sequence[ToolRow]) -> list[str]:
+def _totals(context: CommandContext, rows: ToolRows) -> list[str]:
     window = context.agent.meter.window
-    resident = [row["tokens"] for row in rows if row["in_request"]]
-    now, whole = sum(resident), cost_of_all(rows)
+    resident = rows.always
+    now, whole = rows.cost(resident), rows.cost_of_all
     counted = f"{plural(len(resident), 'tool')} in every request: {tokens(now)} tokens"
     otherwise = f"with nothing deferred: {tokens(whole)}, {percent(whole, window)} of the window"
     lines = [f"{counted} (estimate; /context has the figures of the last request)   {otherwise}"]
-    if any(row["state"] == "RESIDENT only" for row in rows):
+    if any(tool.placement is Placement.TOP_LEVEL_ONLY for tool in resident):
         lines.append(
             "RESIDENT only: the model alone may call it, programs may not   (n): tokens once it is loaded"
         )
-    deferred = (row["reason"] for row in rows if row["state"] == "DEFERRED" and row["source"] != "core")
-    return [*lines, *filter(None, (next(deferred, ""),))]
+    return [*lines, *filter(None, (rows.why_deferred,))]
 
 
-def _without_most_deferred(rows: Sequence[ToolRow]) -> list[ToolRow]:
+def _without_most_deferred(rows: Sequence[JsonObject]) -> list[JsonObject]:
     deferred = [row for row in rows if row["state"] == "DEFERRED"]
     hidden = set(map(id, deferred[SHOWN:]))
     return [row for row in rows if id(row) not in hidden]
 
 
-def _cells(row: ToolRow) -> tuple[str, ...]:
+def _cells(row: JsonObject) -> tuple[str, ...]:
     size, state, loaded = tokens(row["tokens"]), row["state"], row["loaded"]
     return (
         f"{state} ({loaded})" if loaded else state,
@@ -107,7 +109,7 @@ def _cells(row: ToolRow) -> tuple[str, ...]:
     )
 
 
-def _searched(context: CommandContext, row: ToolRow) -> str:
+def _searched(context: CommandContext, row: JsonObject) -> str:
     tool = context.agent.catalog.find(row["name"])
     description = tool.description if tool is not None else ""
     return f"{row['name']} {row['source']} {row['state']} {description}".lower()

@@ -27,8 +27,9 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
     """The inspector made for a command's data; None where there is none or the data are of another kind."""
     command = front.registry.find(name)
     name = command.name if command is not None else name
-    rows = rows_of(result.data)
-    data: JsonObject = cast("JsonObject", result.data) if isinstance(result.data, dict) else {}
+    facts = result.facts
+    rows = rows_of(facts)
+    data: JsonObject = cast("JsonObject", facts) if isinstance(facts, dict) else {}
     match name:
         case "tools" if rows and "state" in rows[0]:
             return TableInspector(front, TOOLS, rows, result.foot)

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Input
 from typing_extensions import override
 
+from mcode.commands.lazy_rows import LazyRows
 from mcode.text import Kind, cell_width, clean, shorten
 from mcode.ui.tui.inspector import InspectorScreen, TextInspector, line
 from mcode.ui.tui.rows import counted
@@ -93,7 +94,7 @@ class TableInspector(InspectorScreen):
         self._spec = spec
         self._all = rows
         self._foot_text = clean(foot, Kind.BLOCK)
-        self._shown: list[JsonObject] = []
+        self._shown: Sequence[JsonObject] = ()
         self._words = ""
         self._state = ""
         self._sort = -1
@@ -243,7 +244,7 @@ class TableInspector(InspectorScreen):
         if again:
             answer = await context.registry.run(self._spec.title, context)
             if not answer.failed:
-                self._all = rows_of(answer.data, self._spec.member)
+                self._all = rows_of(answer.facts, self._spec.member)
             self._fill()
         lines = clean(result.text, Kind.BLOCK).split("\n")
         if boxed:
@@ -287,14 +288,14 @@ class TableInspector(InspectorScreen):
 
     def _fill(self) -> None:
         spec = self._spec
-        rows = list(self._all)
+        rows = self._all
         if self._state:
             rows = [row for row in rows if str(row.get(spec.state)) == self._state]
         for word in self._words.split():
             rows = [row for row in rows if word in facts(row).lower()]
         if self._sort >= 0:
             member = spec.columns[self._sort].member
-            rows.sort(key=lambda row: _order(row.get(member)))
+            rows = sorted(rows, key=lambda row: _order(row.get(member)))
         self._shown = rows
         self._table.show(rows, _NOTHING if self._all else "")
         self.draw_frame()
@@ -305,12 +306,14 @@ def facts(row: JsonObject) -> str:
     return "\n".join(f"{name:<16} {'' if value is None else value}" for name, value in row.items())
 
 
-def rows_of(data: object, member: str = "") -> list[JsonObject]:
+def rows_of(data: object, member: str = "") -> Sequence[JsonObject]:
     """The objects of a command's data, or of one member of it, where that is a list of them."""
     if member:
         data = cast("JsonObject", data).get(member) if isinstance(data, dict) else None
+    if isinstance(data, LazyRows):
+        return data
     if not isinstance(data, list):
-        return []
+        return ()
     return [cast("JsonObject", each) for each in cast("list[object]", data) if isinstance(each, dict)]
 
 

@@ -14,6 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from typing_extensions import override
 
+from mcode.commands.lazy_rows import LazyRows
 from mcode.text import Kind, cell_width, clean
 from mcode.ui.tui.wrapping import shorten_with
 from mcode.ui.wrap import wrap_words
@@ -37,6 +38,9 @@ _EMPTY_FROM = 2
 
 _MEASURED = 50
 """Rows whose cells say how wide a column wants to be, beside the longest plain values of all others."""
+
+_FIRST, _LAST = 20, 5
+"""Rows at the beginning and at the end that say it where rows are made only when they are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,18 +167,18 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             self._fitted, self._fitted_for = fit(self._columns, self._natural, room), room
 
     def _wanted(self, column: Column) -> int:
+        """Cells that a column would like to have; of rows that are not made yet only as many as a screen has."""
         rows = self._table_rows
-        cells = [cell_width(column.text(row)) for row in rows[:_MEASURED]]
-        if column.of_row is None and column.write is str:
-            member = column.member
-            cells += map(
-                len,
-                {
-                    each if (each := row.get(member)).__class__ is str else str(each)
-                    for row in rows[_MEASURED:]
-                },
-            )
-        return max(cell_width(column.title), min(column.width, max(cells, default=0)))
+        cells = [cell_width(column.title)]
+        if isinstance(rows, LazyRows):
+            cells.append(rows.longest.get(column.member, 0))
+            measured = (*rows[:_FIRST], *rows[max(_FIRST, len(rows) - _LAST) :])
+        else:
+            measured = rows[:_MEASURED]
+            if column.of_row is None and column.write is str:
+                cells += [len(value) for value in {str(row.get(column.member)) for row in rows[_MEASURED:]}]
+        cells += [cell_width(column.text(row)) for row in measured]
+        return max(cell_width(column.title), min(column.width, max(cells)))
 
     def action_move(self, by: int) -> None:
         """The cursor up or down."""
