@@ -233,7 +233,7 @@ def _agent(name: str, path: Path, ground: Ground, front: FrontMatter) -> AgentFi
         without=_names(front.get("disallowedTools").listed),
         model=_model(front.text("model")),
         mode=front.text("permissionMode"),
-        max_turns=int(most) if most.isascii() and most.isdecimal() and int(most) > 0 else None,
+        max_turns=int(most) if re.fullmatch(r"0*[1-9][0-9]{0,8}", most) else None,
         skills=_names(front.get("skills").listed),
         servers=servers,
         own_servers=own_servers,

@@ -98,7 +98,7 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def _belonging(lines: list[str], at: int) -> list[str]:
-    """The lines after a key that are part of its value: indented ones, items of a list, blank ones between."""
+    """The lines after a key that are part of its value: indented ones, items of a list, and what lies between them."""
     end = at
     for index in range(at, len(lines)):
         line = lines[index]
@@ -106,7 +106,7 @@ def _belonging(lines: list[str], at: int) -> list[str]:
             _ITEM.match(line) and not line.startswith("---")
         ):
             end = index + 1
-        elif line.strip():
+        elif line.strip() and not line.startswith("#"):
             break
     return lines[at:end]
 
@@ -114,7 +114,7 @@ def _belonging(lines: list[str], at: int) -> list[str]:
 def _value(first: str, more: list[str]) -> Written:
     if _BLOCK.match(first):
         return Written(block_text(more, folded=first.startswith(">")))
-    written = [line for line in more if line.strip()]
+    written = [line for line in more if line.strip() and not line.lstrip().startswith("#")]
     if not first and written and _ITEM.match(written[0]):
         items = [scalar(found[1] or "") for line in written if (found := _ITEM.match(line))]
         return Written(", ".join(items), tuple(item for item in items if item))

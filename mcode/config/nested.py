@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 DEPTH = 12
 """Parts within parts that are read."""
 
-_PAIR = re.compile(r"""("[^"]*"|'[^']*'|[^\s"'\-\[{#][^:]*?)[ \t]*:(?:[ \t]+(.*)|[ \t]*)$""")
+_PAIR = re.compile(r"""("[^"]*"[ \t]*|'[^']*'[ \t]*|[^\s"'\-\[{#:][^:]*):(?:[ \t]+(.*)|[ \t]*)$""")
+_FLOW_PAIR = re.compile(r"""("[^"]*"\s*|'[^']*'\s*|[^:"']+):\s*(.*)$""")
 _QUOTED = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:''|[^'])*')[ \t]+#""")
 _BLOCK = re.compile(r"[|>][+-]?\d?[+-]?$")
-_NUMBER = re.compile(r"[+-]?(?:\d+|\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,15}|[0-9]{1,15}\.[0-9]{0,15}|\.[0-9]{1,15})(?:[eE][+-]?[0-9]{1,3})?")
+"""Longer ones are no number that anybody means, and Python refuses to read the longest."""
+
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None}
 
 
@@ -36,7 +39,8 @@ class NestedError(Exception):
 def nested(written: Written) -> JsonValue:
     """The value of a key with everything in it. Raises NestedError."""
     if written.first and not written.first.startswith("#"):
-        return _flow(" ".join((written.first, *(line.strip() for line in written.lines))), 0)
+        more = (line.strip() for line in written.lines)
+        return _flow(" ".join((written.first, *(line for line in more if not line.startswith("#")))), 0)
     if any("\t" in line[: len(line) - len(line.lstrip())] for line in written.lines):
         raise NestedError("its lines are indented with tabs")
     lines = _Lines(written.lines)
@@ -88,7 +92,7 @@ class _Lines:
             if not inner:
                 self._step()
                 items.append(self._deeper(indent, depth))
-            elif _PAIR.match(inner):  # a mapping whose first pair stands behind the dash
+            elif _PAIR.match(inner) or _is_item(inner):  # a mapping or a list that begins behind the dash
                 self._lines[self._at] = " " * (indent + len(self._text()) - len(inner)) + inner
                 items.append(self.value(depth + 1))
             else:
@@ -153,6 +157,8 @@ def _flow(text: str, depth: int) -> JsonValue:
     if text[:1] in ("'", '"'):
         quoted = _QUOTED.match(text)
         return scalar(quoted[1] if quoted else text)
+    if _is_item(text):
+        raise NestedError(f"`{text[:80]}` is an item of a list that stands on no line of its own")
     plain = scalar(text).partition(" #")[0].rstrip()
     if plain.lower() in _WORDS:
         return _WORDS[plain.lower()]
@@ -162,7 +168,7 @@ def _flow(text: str, depth: int) -> JsonValue:
 
 
 def _pair(text: str, depth: int) -> tuple[str, JsonValue]:
-    found = re.match(r"""("[^"]*"|'[^']*'|[^:"']+?)\s*:\s*(.*)$""", text)
+    found = _FLOW_PAIR.match(text)
     if found is None:
         raise NestedError(f"`{text[:80]}` is no `key: value`")
     return scalar(found[1]), _flow(found[2], depth)

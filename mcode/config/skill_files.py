@@ -156,7 +156,10 @@ def _from_toml(name: str, path: Path, home: Home, text: str, digest: str) -> Ski
     problem, body, description = "", "", ""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # the parser also stumbles over numbers and nesting without end
         problem = f"it is no valid TOML ({error})"
     else:
         prompt, said = table.get("prompt"), table.get("description")

@@ -251,6 +251,8 @@ async def test_a_broken_file_breaks_nothing_and_is_named(tmp_path: Path) -> None
     write(commands / "odd.md", "---\n%% what\ndescription: [a\n---\nWorks.")
     (commands / "bytes.md").write_bytes(b"\xff\xfe\0")
     write(tmp_path / "home/.gemini/commands/bad.toml", "prompt = ")
+    write(tmp_path / "home/.gemini/commands/long.toml", f'prompt = "x"\nnumber = {"9" * 5_000}')
+    write(tmp_path / "home/.gemini/commands/deep.toml", f'prompt = "x"\nlist = {"[" * 50_000}')
     async with stage(tmp_path, turns("x")) as here:
         await here.say("/odd")
         assert last_message(here).endswith("Works.")
@@ -258,6 +260,8 @@ async def test_a_broken_file_breaks_nothing_and_is_named(tmp_path: Path) -> None
     assert "odd.md" in texts
     assert "bytes.md" in texts
     assert "bad.toml" in texts
+    assert "long.toml" in texts
+    assert "deep.toml" in texts
 
 
 async def test_the_listing_keeps_its_budget(tmp_path: Path) -> None:

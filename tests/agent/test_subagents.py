@@ -56,6 +56,17 @@ def script(**replies: Any) -> dict[str, Any]:
     return {"turns": [*made, *turns(*listed)["turns"]]}
 
 
+async def test_figures_in_a_file_that_nobody_can_mean_are_none(tmp_path: Path) -> None:
+    write(
+        tmp_path / "project/.claude/agents/scout.md",
+        SCOUT.replace(
+            "maxTurns: 3", f"maxTurns: {'9' * 5_000}\nhooks:\n  Stop:\n    - timeout: {'9' * 5_000}"
+        ),
+    )
+    async with stage(tmp_path, turns("Hello.")) as here:
+        assert here.agent.subagents.kinds["scout"].max_turns is None
+
+
 async def test_only_the_last_answer_comes_back(tmp_path: Path) -> None:
     project = tmp_path / "project"
     write(project / "a.txt", "the needle\n")

@@ -78,6 +78,9 @@ def test_mappings_lists_blocks_and_words_are_what_they_look_like() -> None:
         ("value: plain words", "plain words"),
         ("value: # nothing", None),
         ("value:\n  url: https://host.example/x#y", {"url": "https://host.example/x#y"}),
+        ("value:\n  - - a\n    - b\n  - c: [d]", [["a", "b"], {"c": ["d"]}]),
+        ("value: [a,\n  # why\n  b]", ["a", "b"]),
+        (f"value:\n  a: {'9' * 5_000}", {"a": "9" * 5_000}),
     ],
 )
 def test_short_forms(text: str, value: JsonValue) -> None:
@@ -93,6 +96,9 @@ def test_short_forms(text: str, value: JsonValue) -> None:
         ("value:\n\ta: 1", "tabs"),
         ("value: [a, b", "is not closed"),
         ("value: {a}", "is no `key: value`"),
+        ("value:\n  a: - b", "stands on no line of its own"),
+        (f"value:\n  a{' ' * 100_000}b", "is no `key: value`"),
+        (f"value: {{a{' ' * 100_000}b}}", "is no `key: value`"),
         (f"value: {'[' * (DEPTH + 2)}{']' * (DEPTH + 2)}", "deep"),
         ("value:\n" + "\n".join(f"{' ' * (depth + 1)}a:" for depth in range(DEPTH + 3)), "deep"),
     ],
@@ -100,6 +106,12 @@ def test_short_forms(text: str, value: JsonValue) -> None:
 def test_what_is_none_of_it_is_an_error_and_never_half_a_value(text: str, why: str) -> None:
     with pytest.raises(NestedError, match=why):
         read(text)
+
+
+def test_a_comment_at_the_margin_does_not_cut_a_value_off() -> None:
+    text = "value:\n  Stop:\n    - {command: a}\n# and before a call\n\n  PreToolUse:\n    - {command: b}\n# the end"
+    assert read(text) == {"Stop": [{"command": "a"}], "PreToolUse": [{"command": "b"}]}
+    assert read(f"{text}\nlast: x", "last") == "x"
 
 
 def test_servers_are_named_or_stand_in_the_field_itself() -> None:
