@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.process_environment import find_program
+from mcode.process_environment import child_environment, find_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,6 +160,7 @@ def _works(prefix: tuple[str, ...], scratch: Path) -> bool:
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=_PATIENCE,
+            env=child_environment(os.environ),
         )
     except (OSError, subprocess.SubprocessError):
         return False

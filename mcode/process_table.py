@@ -107,7 +107,11 @@ def _read(pid: int) -> ProcessEntry | None:
 def _from_ps() -> list[ProcessEntry]:
     try:
         listed = subprocess.run(
-            ["/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,stat="], capture_output=True, check=False, timeout=5
+            ["/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,stat="],
+            capture_output=True,
+            check=False,
+            timeout=5,
+            env={},
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return []

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.process_environment import find_program
+from mcode.process_environment import child_environment, find_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,12 @@ def find_ripgrep(workspace: Sequence[Path]) -> Path | None:
 def _is_usable(path: Path) -> bool:
     try:
         asked = subprocess.run(
-            (path, "--version"), capture_output=True, timeout=5, check=True, stdin=subprocess.DEVNULL
+            (path, "--version"),
+            capture_output=True,
+            timeout=5,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            env=child_environment(os.environ),
         )
     except (OSError, subprocess.SubprocessError):
         return False

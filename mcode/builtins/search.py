@@ -28,14 +28,20 @@ from mcode.builtins.ripgrep import (
     worker_command,
     worker_complaints,
 )
-from mcode.builtins.search_process import Printed, run_search
 from mcode.builtins.walk import ENTRY_LIMIT, TIME_LIMIT
+from mcode.process_environment import child_environment
+from mcode.process_helper import run_helper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from mcode.process_helper import Printed
+
 LINE_LIMIT = 50_000
 """Matching lines that are taken from one search."""
+
+OUTPUT_LIMIT = 64 * 1024 * 1024
+"""Bytes of results that are taken from the search program."""
 _WORKER_GRACE = 1.0
 """Seconds that mcode's own program, which keeps the limit itself, gets for its start and its report."""
 _TROUBLES = 2
@@ -101,7 +107,14 @@ class Searcher:
         command, standard_input = self._command(query)
         grace = 0 if self._ripgrep is not None else _WORKER_GRACE
         with _entered(directory) as current:
-            printed = await run_search(command, current, standard_input, self._seconds + grace)
+            printed = await run_helper(
+                command,
+                current,
+                child_environment({"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8"}),
+                standard_input,
+                seconds=self._seconds + grace,
+                output_limit=OUTPUT_LIMIT,
+            )
         return await asyncio.to_thread(self._collect, query, directory, printed)
 
     async def _resolve(self, workspace: Sequence[Path]) -> None:

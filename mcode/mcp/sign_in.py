@@ -16,7 +16,7 @@ from mcode.mcp.library import explain, failures, loaded
 from mcode.mcp.named_authority import NamedAuthority, metadata_address
 from mcode.mcp.server_facts import scrubber
 from mcode.mcp.tokens import SignIn
-from mcode.process_environment import find_program
+from mcode.process_environment import find_program, without_model_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -238,7 +238,13 @@ def open_in_browser(address: str, environment: Mapping[str, str], outside: Path)
     quiet = subprocess.DEVNULL
     try:
         subprocess.Popen(
-            [program, address], stdin=quiet, stdout=quiet, stderr=quiet, cwd="/", start_new_session=True
+            [program, address],
+            stdin=quiet,
+            stdout=quiet,
+            stderr=quiet,
+            cwd="/",
+            env=without_model_keys(environment),
+            start_new_session=True,
         )
     except OSError:
         return False

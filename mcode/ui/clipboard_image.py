@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 import shutil
 from pathlib import Path
@@ -11,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from mcode.errors import UsageError
 from mcode.images.formats import label_of
+from mcode.process_environment import without_model_keys
+from mcode.process_helper import run_helper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,32 +66,12 @@ def _commands(environment: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
 async def _output_of(command: tuple[str, ...], environment: Mapping[str, str]) -> bytes:
     """What the program writes; nothing where it fails, takes too long or writes too much."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=dict(environment),
-            start_new_session=True,
+        printed = await run_helper(
+            command, Path("/"), without_model_keys(environment), seconds=LIMIT, output_limit=MOST_BYTES
         )
     except OSError:
         return b""
-    data = bytearray()
-    try:
-        async with asyncio.timeout(LIMIT):
-            while process.stdout is not None and len(data) <= MOST_BYTES:
-                chunk = await process.stdout.read(1 << 18)
-                if not chunk:
-                    await process.wait()
-                    break
-                data += chunk
-    except TimeoutError:
-        return b""
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return bytes(data) if process.returncode == 0 and len(data) <= MOST_BYTES else b""
+    return bytes(printed.output) if printed.exit_code == 0 and not printed.stopped else b""
 
 
 def mentions_of(pasted: str) -> str:

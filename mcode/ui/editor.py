@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.errors import UsageError
+from mcode.process_environment import without_model_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,8 +52,10 @@ async def edit(text: str, command: list[str]) -> str:
 
 async def _run(command: list[str], path: Path, *, broken: str, failed: str) -> None:
     """Run the editor to its end; `broken` and `failed` say what then became of the text."""
-    try:
-        process = await asyncio.create_subprocess_exec(*command, str(path))
+    try:  # not by `run_process`: an editor needs the terminal, which a session of its own does not have
+        process = await asyncio.create_subprocess_exec(
+            *command, str(path), env=without_model_keys(os.environ)
+        )
     except OSError as error:
         raise UsageError(
             f"The editor `{shlex.join(command)}` could not be started: {os.strerror(error.errno or 0)}. {broken}. "

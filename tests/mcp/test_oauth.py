@@ -325,5 +325,22 @@ def test_w_06_the_program_that_opens_a_browser_is_not_taken_from_the_project(tmp
     assert not (tmp_path / "opened").exists()
 
 
+def test_the_browser_is_opened_without_the_models_key(tmp_path: Path) -> None:
+    program, told = tmp_path / "bin" / "xdg-open", tmp_path / "told"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\n/usr/bin/env > {told}.new; echo "$1" >> {told}.new; /bin/mv {told}.new {told}\n'
+    )
+    program.chmod(0o755)
+    environment = {"DISPLAY": ":9", "PATH": str(program.parent), "ANTHROPIC_API_KEY": "mine"}
+    assert open_in_browser("https://a.example", environment, tmp_path / "project")
+    end = time.monotonic() + 30
+    while not told.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert "DISPLAY=:9" in told.read_text()
+    assert "https://a.example" in told.read_text()
+    assert "mine" not in told.read_text()
+
+
 def test_a_sign_in_shows_nothing_of_itself() -> None:
     assert "secret" not in repr(SignIn("secret-token", refresh_token="secret-too"))
