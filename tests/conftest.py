@@ -1,10 +1,65 @@
-"""What holds for the whole suite."""
+"""What holds for the whole suite: how many workers there are, and that Python's compiled files are kept and shared."""
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import importlib
 import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HERE = Path(__file__).parent
+TOP = HERE.parent
+FIXTURE = "fixture_project"
+"""A project for mcode to work in; its tests are none of ours."""
+
+# Without compiled files each worker compiles every test file and each child all of mcode: minutes a run.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than cores: much of the suite waits for processes, terminals and servers."""
     return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """In a fresh copy the workers compile a part of the test files each, not every worker every file."""
+    gc.disable()
+    given: dict[str, object] = getattr(session.config, "workerinput", {})
+    worker, workers = str(given.get("workerid", "")).removeprefix("gw"), given.get("workercount")
+    if isinstance(workers, int) and worker.isdigit():
+        load_from(int(worker) / workers, modules(session.config.args))
+
+
+def pytest_collection_finish() -> None:
+    """The thousands of collected tests stay to the end, so the collector need not look through them again and again."""
+    gc.freeze()
+    gc.enable()
+
+
+def modules(arguments: Sequence[str]) -> list[str]:
+    """The test modules that pytest's arguments name, in the order in which it collects them."""
+    files: list[Path] = []
+    for place in (TOP / argument.partition("::")[0] for argument in arguments):
+        files += sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
+    inside = (
+        file.relative_to(TOP) for file in files if file.is_relative_to(HERE) and FIXTURE not in file.parts
+    )
+    return [".".join(file.with_suffix("").parts) for file in inside]
+
+
+def load_from(part: float, names: Sequence[str]) -> None:
+    """Import them in a circle that begins at `part` of the list; what cannot be imported, the collection tells."""
+    first = int(part * len(names))
+    for name in (*names[first:], *names[:first]):
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
