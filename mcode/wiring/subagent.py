@@ -250,9 +250,13 @@ class SubagentMaker:
     def _may_have(self, tool: Tool) -> bool:
         if tool.name in NOT_THERE or not self._has(tool.name):
             return False
-        if any(tool.source == entry.name for entry in self._brought.servers):
-            return False  # it has a server of its own of this name
+        if self._brings(tool.source):
+            return False
         return not (self._kind.servers and tool.name.startswith("mcp__")) or tool.source in self._kind.servers
+
+    def _brings(self, server: str) -> bool:
+        """Whether it has a server of its own of this name, in place of the session's."""
+        return any(entry.name == server for entry in self._brought.servers)
 
     def _has(self, name: str) -> bool:
         """Whether its definition gives it a tool of this name."""
@@ -267,7 +271,9 @@ class SubagentMaker:
         return not self._is_without(tool.name)
 
     def _follow(self, server: str) -> None:
-        """A server's tools have changed."""
+        """The tools of a server of the session's have changed."""
+        if self._brings(server):
+            return
         tools = [tool for tool in self._parts.shelf.catalog if tool.source == server and self._may_have(tool)]
         self._catalog.replace_server(server, tools)
 

@@ -19,6 +19,7 @@ from tests.stage import stage, turns, use
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mcode.events import Event
     from tests.stage import Stage
 
 
@@ -152,6 +153,25 @@ async def test_a_kind_has_servers_of_its_own_that_run_while_it_does(tmp_path: Pa
     assert {"Read", "mcp__own__add"} <= set(theirs)
     assert "Bash" not in theirs
     assert (shown["servers"], shown["own_servers"]) == (["wiki"], ["own"])
+
+
+async def test_a_server_of_its_own_is_not_the_sessions_of_the_same_name(tmp_path: Path) -> None:
+    write(tmp_path / "home/.claude/agents/helper.md", with_server("tools: Read"))
+    call = use("Agent", "toolu_a", prompt="w", description="d", subagent_type="helper")
+    replies = turns(call, use("mcp__own__add", "toolu_s", a=2, b=3), "Five.", "End.")
+    settings = {"permissions": {"allow": ["mcp__own__add"]}}
+    async with stage(tmp_path, replies, settings=settings, new_prefixes=2) as here:
+
+        def lose(event: Event) -> None:
+            """The session's server goes while the sub-agent works."""
+            del event
+            if here.agent.subagents.running:
+                here.agent.catalog.replace_server("own", [])
+
+        here.agent.events.subscribe(lose)
+        await here.say("go")
+        inner = here.outcomes[0]
+    assert (inner.call.tool, inner.text) == ("mcp__own__add", "5")
 
 
 async def test_servers_of_the_projects_kind_wait_for_the_users_word(tmp_path: Path) -> None:
