@@ -33,6 +33,8 @@ class ServerStatus:
     """Why it failed, with the server's own words; clean and masked. Empty where nothing went wrong."""
     always_load: bool = False
     """Its entry says `alwaysLoad`: its tools are never deferred."""
+    taken_out: str = ""
+    """What of its messages was wrong and went no further, counted over its connection; empty where nothing was."""
 
 
 class ServerFacts(Protocol):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mcode.events import ApprovalRequested, Event, EventBus, Ledger, QuestionAsked, TurnFinished
     from mcode.jsontext import JsonObject, JsonValue
     from mcode.masking import Masker
+    from mcode.model.client import ModelInfo
     from mcode.permissions.decide import Policy
     from mcode.pipeline.hooks import HookRunner
     from mcode.pipeline.programs import ProgramsControl
@@ -98,6 +99,10 @@ class Requests(Protocol):
 
     def definitions(self) -> tuple[JsonObject, ...]:
         """Definitions of the tools that the model sees from the start, where no request has been sent yet."""
+        ...
+
+    def resident(self) -> tuple[Tool, ...]:
+        """Those tools themselves."""
         ...
 
     def preview(self, model: str) -> SentPrefix:
@@ -355,8 +360,8 @@ class Surroundings:
     """Earlier sessions of this folder, newest first."""
     resolve: Callable[[str], str]
     """The id of the session of this folder that an id, the beginning of one, or a name means; raises UsageError."""
-    models: Callable[[], Awaitable[Sequence[str]]]
-    """Names of the models that the endpoint offers; raises EndpointError."""
+    models: Callable[[], Awaitable[Sequence[ModelInfo]]]
+    """The models that the endpoint offers; raises EndpointError."""
     masker: Masker
     """Replaces secrets in text that leaves the session."""
     looked_at: Sequence[tuple[str, str]] = ()

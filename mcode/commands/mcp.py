@@ -72,6 +72,7 @@ def _one(context: CommandContext, name: str) -> CommandResult:
             f"{data['resident']} resident, {data['deferred']} deferred, {tokens(data['tokens'])} tokens in all",
         ),
         ("last error", status.error or "none"),
+        ("taken out", status.taken_out or "nothing"),
         ("always loaded", "yes" if status.always_load else "no"),
         ("log", str(_log_path(context, name) or "none")),
     ]
@@ -100,6 +101,7 @@ def _as_object(context: CommandContext, status: ServerStatus) -> JsonObject:
         "tokens": sum(shelf.definitions.tokens(tool) for tool in tools),
         "line": status.line,
         "error": status.error,
+        "taken_out": status.taken_out,
         "always_load": status.always_load,
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Arguments, Command, CommandResult
+from mcode.commands.tables import table, tokens
 from mcode.errors import EndpointError, UsageError
 
 if TYPE_CHECKING:
@@ -34,9 +35,17 @@ async def _model(context: CommandContext, arguments: Arguments) -> CommandResult
     except EndpointError as error:
         offered = []
         lines.append(f"The list of models could not be read. {error}")
-    lines += [f"  {'*' if name == agent.model else ' '} {name}" for name in offered]
+    rows = [
+        (
+            f"{'*' if each.id == agent.model else ' '} {each.id}",
+            each.display_name if each.display_name != each.id else "",
+            f"window {tokens(each.window)}" if each.window else "",
+        )
+        for each in offered
+    ]
+    lines += [table(rows)] if rows else []
     lines.append("Change it with /model NAME; names that are not listed are sent as they are.")
-    return CommandResult("\n".join(lines), {"model": agent.model, "offered": offered})
+    return CommandResult("\n".join(lines), {"model": agent.model, "offered": [each.id for each in offered]})
 
 
 MODEL = Command("model", "show the model and those offered, or change it", _model, "[name]")

@@ -51,12 +51,25 @@ class Traffic:
     bad_text: int = 0
     """Lines with bytes that are not UTF-8."""
     too_long: int = 0
+    """Lines longer than is read."""
     stray: int = 0
     """Answers to nothing that waits: unknown, repeated or late."""
     dropped: int = 0
     """Notifications and requests beyond what is looked at."""
     refused: int = 0
     """Requests of the server that mcode does not serve."""
+
+    def in_words(self) -> str:
+        """What was counted, for people; empty where nothing was wrong."""
+        counts = (
+            (self.noise, "lines that are no messages"),
+            (self.bad_text, "lines that are not UTF-8"),
+            (self.too_long, "lines too long to read"),
+            (self.stray, "answers to nothing that waited"),
+            (self.dropped, "messages beyond what is looked at each second"),
+            (self.refused, "requests that mcode does not serve"),
+        )
+        return "; ".join(f"{what}: {count:,}" for count, what in counts if count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,6 @@ class Failure:
     """`error.type` of the endpoint, else a word of ours such as `connection` or `timeout`."""
     retry_after: float | None = None
     """Seconds that the endpoint asks to wait."""
-    request_id: str | None = None
     subject: str = ""
     """With REPAIR, what the endpoint refuses: `image` (one of them), `images` (all), `calls`, `thinking` or `field`."""
 
@@ -65,6 +64,7 @@ class ModelInfo:
     max_tokens: int | None = None
     """Tokens that one answer may have; None where the endpoint does not say."""
     display_name: str = ""
+    """What the endpoint calls it for people; may be empty."""
 
 
 class ModelClient(Protocol):

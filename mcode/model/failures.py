@@ -120,11 +120,10 @@ def explain_answer(
     text = f"{endpoint.name} {_verb(meant)} ({endpoint.clean(said)}): {detail.rstrip('.')}. {UNCHANGED}"
     return Failure(
         kind=kind,
-        message=f"{text} {_advice(endpoint, kind, meant, words, headers)}",
+        message=f"{text} {_advice(endpoint, kind, meant, words, headers)}{_named_request(endpoint, body, headers)}",
         status=status,
         type=endpoint.clean(error_type),
         retry_after=_retry_after(headers),
-        request_id=_request_id(body, headers),
         subject=subject if kind is FailureClass.REPAIR else "",
     )
 
@@ -307,9 +306,11 @@ def _page_title(text: str) -> str:
     return f"an HTML page, `{found[2].strip()}`" if found else "an HTML page"
 
 
-def _request_id(body: JsonValue, headers: Mapping[str, str]) -> str | None:
+def _named_request(endpoint: Endpoint, body: JsonValue, headers: Mapping[str, str]) -> str:
+    """The provider's own number of the request, for whoever asks its support; empty where it gave none."""
     found = headers.get("request-id") or headers.get("x-request-id") or text_field(body, "request_id")
-    return found[:200] or None
+    number = endpoint.clean(found[:200])
+    return f" Request id for its support: {number}." if number else ""
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

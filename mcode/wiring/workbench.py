@@ -138,15 +138,12 @@ class Workbench:
             memory=lambda: self.memory.files,
             sessions=self.store.list,
             resolve=self.store.resolve,
-            models=self._models,
+            models=self.endpoint.client.list_models,
             masker=self.masker,
             looked_at=self.endpoint.looked_at,
             trust=FolderTrust(self),
             problems=lambda: self.servers.problems,
         )
-
-    async def _models(self) -> Sequence[str]:
-        return [info.id for info in await self.endpoint.client.list_models()]
 
     def _open_session(self, source: str, reference: str | None) -> OpenSession:
         if source not in {"resume", "fork"}:

@@ -49,6 +49,9 @@ async def test_servers_are_listed_with_states_and_costs(tmp_path: Path) -> None:
         assert "exit 3" in listed.text
         one = await typed(session, "/mcp jira")
         assert "Issues and boards" in one.text
+        assert "taken out" in one.text
+        servers.put("jira", taken_out="answers to nothing that waited: 3")
+        assert "answers to nothing that waited: 3" in (await typed(session, "/mcp jira")).text
         assert "mcp__jira__create_issue" in one.data["tools"]
         assert (await typed(session, "/mcp nosuch")).failed
 

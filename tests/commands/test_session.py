@@ -135,7 +135,9 @@ async def test_memory_edit_begins_an_agents_md_where_there_is_no_file(tmp_path: 
 
 async def test_model_shows_what_is_offered_and_changes(tmp_path: Path) -> None:
     async with stage(tmp_path, turns("x")) as session:
-        assert (await typed(session, "/model")).data["offered"] == ["scripted-1"]
+        shown = await typed(session, "/model")
+        assert shown.data["offered"] == ["scripted-1"]
+        assert "* scripted-1  Scripted model  window 200k" in shown.text
         result = await typed(session, "/model other-1")
         assert result.data == {"model": "other-1", "before": "scripted-1"}
         assert session.agent.model == "other-1"

@@ -114,6 +114,7 @@ async def test_m_02_what_is_no_message_is_counted_and_ignored(
         assert (await servers.call("echo", text="hi")).text == "hi"
         traffic = servers.server().connection.traffic
         assert (traffic.noise, traffic.bad_text) == (noise, bad)
+        assert servers.status().taken_out == f"lines that are no messages: {noise}"
 
 
 async def test_m_02_a_server_that_writes_over_a_hundred_such_lines_has_failed(tmp_path: Path) -> None:
@@ -287,6 +288,7 @@ async def test_m_04_sampling_is_refused_as_an_unknown_method(tmp_path: Path) -> 
         await servers.connected()
         assert json.loads((await servers.call("sample")).text)["code"] == -32601
         assert servers.server().connection.traffic.refused == 1
+        assert servers.status().taken_out == "requests that mcode does not serve: 1"
 
 
 async def test_m_04_ten_thousand_notifications_a_second_do_not_hold_up_the_loop(tmp_path: Path) -> None:

@@ -196,10 +196,11 @@ def test_404_says_where_the_request_went() -> None:
     assert "/model" in text
 
 
-def test_the_request_id_is_kept() -> None:
-    assert explain_answer(HERE, 500, body("api_error"), {"request-id": "req_h"}).request_id == "req_h"
-    assert explain_answer(HERE, 500, body("api_error")).request_id == "req_1"
-    assert explain_answer(HERE, 500, "").request_id is None
+def test_the_request_id_is_told_for_the_providers_support() -> None:
+    from_header = explain_answer(HERE, 500, body("api_error"), {"request-id": "req_h"}).message
+    assert from_header.endswith(" Request id for its support: req_h.")
+    assert explain_answer(HERE, 500, body("api_error")).message.endswith("support: req_1.")
+    assert "Request id" not in explain_answer(HERE, 500, "").message
 
 
 def test_an_answer_without_events_says_what_it_was_instead() -> None:

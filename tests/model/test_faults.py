@@ -301,7 +301,7 @@ async def test_texts_hold_no_credential_even_where_the_endpoint_repeats_it(
             await complete(client_for(clients, server.url, credential=key), BODY, policy=ONCE)
     assert key not in str(failed.value)
     assert "\x1b" not in str(failed.value)
-    assert failed.value.failure.request_id is not None
+    assert "Request id for its support: req_" in str(failed.value)
     assert failed.value.failure.status == status
 
 
