@@ -174,8 +174,11 @@ class RequestBuilder:
 
     def definitions(self) -> tuple[JsonObject, ...]:
         """Definitions of the tools that the model sees from the start, sorted by name."""
-        resident = self._allowed(self.shelf.placements.resident())
-        return tuple(self.shelf.definitions.of(tool) for tool in resident)
+        return tuple(self.shelf.definitions.of(tool) for tool in self.resident())
+
+    def resident(self) -> tuple[Tool, ...]:
+        """Those tools themselves."""
+        return self._allowed(self.shelf.placements.resident())
 
     def deferred(self) -> tuple[Tool, ...]:
         """The tools that the model has to search for, as rules were when the catalogue changed last."""

@@ -30,6 +30,8 @@ STATES = ("RESIDENT", "LOADED", "PROGRAM", "DEFERRED", "BLOCKED", "MISSING")
 _DOORS = (TOOL_SEARCH, CALL_TOOL)
 """Nobody's business where nothing is deferred."""
 
+_ABSENT: JsonObject = {}
+
 
 class ToolRow(TypedDict):
     """One line of /tools, as scripts get it too. A plain dict."""
@@ -170,12 +172,13 @@ class _Making:
         self._shelf = shelf = agent.builder.shelf
         self._policy = agent.policy
         self._may_hide = any(rule.hides for rule in agent.policy.rules)
-        sent = (
-            agent.builder.preview(agent.model).tools
-            if shelf.placements.frozen
-            else agent.builder.definitions()
-        )
-        self._sent = {str(tool["name"]): tool for tool in sent}
+        self._sent: dict[str, JsonObject | None] = {}
+        """What every request holds; None where it is the definition of a server's tool, measured before."""
+        if shelf.placements.frozen:
+            self._sent = {str(tool["name"]): tool for tool in agent.builder.preview(agent.model).tools}
+        else:
+            for tool in agent.builder.resident():
+                self._sent[tool.name] = shelf.definitions.of(tool) if tool.source == "core" else None
         self._loaded = shelf.seen.loaded
         self._uses = _Uses(context)
         self._away = {each.name for each in shelf.servers.statuses() if each.state in UNAVAILABLE}
@@ -242,14 +245,16 @@ class _Making:
 
     def cost(self, tools: Sequence[Tool]) -> int:
         """What definitions cost in a request that holds them, as they were sent or would be."""
-        known, sent = self._shelf.definitions, self._sent
-        whole = sum(map(known.tokens, [tool for tool in tools if tool.name not in sent]))
-        return whole + sum(known.weight(sent[tool.name]) for tool in tools if tool.name in sent)
+        known, sent, total = self._shelf.definitions, self._sent.get, 0
+        for tool in tools:
+            definition = sent(tool.name)
+            total += known.tokens(tool) if definition is None else known.weight(definition)
+        return total
 
     def in_request(self, name: str) -> bool:
         """Whether every request pays for it."""
-        definition = self._sent.get(name)
-        return definition is not None and not definition.get("defer_loading")
+        definition = self._sent.get(name, _ABSENT)
+        return definition is None or not definition.get("defer_loading", definition is _ABSENT)
 
 
 def _gone(name: str, definition: JsonObject, uses: _Uses) -> ToolRow:

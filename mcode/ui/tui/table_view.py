@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segment
@@ -20,7 +22,7 @@ from mcode.ui.tui.wrapping import shorten_with
 from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from textual.events import Click, Resize
 
@@ -41,6 +43,9 @@ _MEASURED = 50
 
 _FIRST, _LAST = 20, 5
 """Rows at the beginning and at the end that say it where rows are made only when they are read."""
+
+_KEPT = 500
+"""Rows whose texts are kept; then it begins anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,10 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._table_rows: Sequence[JsonObject] = ()
         self._empty = ""
         self._natural: Sequence[int] = ()
-        self._fitted: list[tuple[Column, int]] = []
+        self._texts: dict[int, tuple[str, ...]] = {}
+        """The clean cells of rows that were looked at, all columns of them."""
+        self._fitted: list[tuple[int, int]] = []
+        """Number and width of each column that fits."""
         self._fitted_for = -1
         """The room that the columns were fitted into."""
         self.cursor_row = 0
@@ -148,7 +156,8 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._table_rows = rows
         self._empty = "" if rows else empty
         self.cursor_row = max(0, min(self.cursor_row, len(rows) - 1))
-        self._natural = [self._wanted(column) for column in self._columns]
+        self._texts.clear()
+        self._natural = [self._wanted(number) for number in range(len(self._columns))]
         self._fitted_for = -1
         self.virtual_size = Size(1, len(rows) + 1)
         self._keep_in_view()
@@ -164,21 +173,34 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         """Fit the columns, when a line is drawn: the first frame is drawn before a resize is told of."""
         room = max(1, width - _MARK)
         if room != self._fitted_for and self._natural:
-            self._fitted, self._fitted_for = fit(self._columns, self._natural, room), room
+            numbers = {id(column): number for number, column in enumerate(self._columns)}
+            fitted = fit(self._columns, self._natural, room)
+            self._fitted = [(numbers[id(column)], width) for column, width in fitted]
+            self._fitted_for = room
 
-    def _wanted(self, column: Column) -> int:
+    def _wanted(self, number: int) -> int:
         """Cells that a column would like to have; of rows that are not made yet only as many as a screen has."""
-        rows = self._table_rows
+        rows, column = self._table_rows, self._columns[number]
         cells = [cell_width(column.title)]
+        measured = range(min(len(rows), _MEASURED))
         if isinstance(rows, LazyRows):
             cells.append(rows.longest.get(column.member, 0))
-            measured = (*rows[:_FIRST], *rows[max(_FIRST, len(rows) - _LAST) :])
-        else:
-            measured = rows[:_MEASURED]
-            if column.of_row is None and column.write is str:
-                cells += [len(value) for value in {str(row.get(column.member)) for row in rows[_MEASURED:]}]
-        cells += [cell_width(column.text(row)) for row in measured]
+            ends = (*range(_FIRST), *range(max(_FIRST, len(rows) - _LAST), len(rows)))
+            measured = [at for at in ends if at < len(rows)]
+        elif column.of_row is None and column.write is str:
+            cells += [len(value) for value in {str(row.get(column.member)) for row in rows[_MEASURED:]}]
+        cells += [cell_width(self._cells(at)[number]) for at in measured]
         return max(cell_width(column.title), min(column.width, max(cells)))
+
+    def _cells(self, at: int) -> tuple[str, ...]:
+        """The texts of a row."""
+        cells = self._texts.get(at)
+        if cells is None:
+            if len(self._texts) >= _KEPT:
+                self._texts.clear()
+            row = self._table_rows[at]
+            cells = self._texts[at] = tuple(column.text(row) for column in self._columns)
+        return cells
 
     def action_move(self, by: int) -> None:
         """The cursor up or down."""
@@ -226,19 +248,17 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._fit(width)
         at = y - 1 + self.scroll_offset.y
         if y == 0:
-            heads = (column.title for column, _ in self._fitted)
-            styles = [base + Style(bold=True, underline=True)] * len(self._fitted)
-            strip = self._strip(heads, " ", styles, base)
+            heads = [column.title for column in self._columns]
+            bold = base + Style(bold=True, underline=True)
+            strip = self._strip(heads, " ", [bold] * len(heads), base)
         elif at < len(self._table_rows):
             row = self._table_rows[at]
             under = at == self.cursor_row
-            style = base + (Style(bold=True, reverse=self.has_focus) if under else Style.null())
+            style = base + Style(bold=True, reverse=self.has_focus) if under else base
             look = self._look()
-            styles = [
-                style + look.style(column.style(row) if column.style else "") for column, _ in self._fitted
-            ]
-            cells = (column.text(row) for column, _ in self._fitted)
-            strip = self._strip(cells, ">" if under else " ", styles, style)
+            names = [column.style(row) if column.style else "" for column in self._columns]
+            styles = [style + look.style(each) if each else style for each in names]
+            strip = self._strip(self._cells(at), ">" if under else " ", styles, style)
         else:
             said = wrap_words(self._empty, max(10, width - _MARK)) if self._empty else []
             if y - _EMPTY_FROM not in range(len(said)):
@@ -246,17 +266,20 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             strip = Strip([Segment(f"{' ' * _MARK}{said[y - _EMPTY_FROM]}", base)])
         return strip.adjust_cell_length(width, base)
 
-    def _strip(self, cells: Iterable[str], mark: str, styles: Sequence[Style], gap: Style) -> Strip:
-        segments = [Segment(mark.ljust(_MARK), gap)]
-        for at, ((column, width), text, style) in enumerate(zip(self._fitted, cells, styles, strict=True)):
-            cut = self._look().glyphs.cut
+    def _strip(self, cells: Sequence[str], mark: str, styles: Sequence[Style], gap: Style) -> Strip:
+        """One row; neighbours of one style are one segment."""
+        parts: list[tuple[str, Style]] = [(mark.ljust(_MARK), gap)]
+        cut = self._look().glyphs.cut
+        for place, (number, width) in enumerate(self._fitted):
+            text, column = cells[number], self._columns[number]
             short = _end_of(text, width, cut) if column.end else shorten_with(text, width, cut)
-            blank = " " * (width - cell_width(short))
-            if at:
-                segments.append(Segment(" " * _GAP, gap))
-            parts = [Segment(blank, gap), Segment(short, style)]
-            segments += parts if column.right else reversed(parts)
-        return Strip(segments)
+            blank = (" " * (width - cell_width(short)), gap)
+            if place:
+                parts.append((" " * _GAP, gap))
+            shown = (short, styles[number])
+            parts += [blank, shown] if column.right else [shown, blank]
+        joined = groupby(parts, itemgetter(1))
+        return Strip([Segment("".join(text for text, _ in run), style) for style, run in joined])
 
 
 def _end_of(text: str, width: int, cut: str) -> str:
