@@ -128,8 +128,11 @@ def _apply_rules(policy: Changeable, update: RulesUpdate) -> None:
 
 
 def _apply_directories(workspace: Workspace, update: DirectoriesUpdate) -> None:
-    named = [Path(directory).expanduser() for directory in update.directories]
-    resolved = [(workspace.start / directory).resolve() for directory in named]
+    try:
+        named = [Path(directory).expanduser() for directory in update.directories]
+        resolved = [(workspace.start / directory).resolve() for directory in named]
+    except RuntimeError as error:  # a user that there is not, or links in a circle
+        raise ValueError(f"the working directories stay as they are: {error}") from None
     if update.action == "remove":
         workspace.additional = tuple(each for each in workspace.additional if each not in resolved)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from mcode.events import Event, EventBus
-    from mcode.jsontext import JsonObject
+    from mcode.jsontext import JsonObject, JsonValue
     from mcode.pipeline.ask import Desk
     from mcode.pipeline.run import Pipeline
     from mcode.wiring.workbench import Workbench
+
+logger = logging.getLogger(__name__)
 
 PREFIX = "mcp__"
 
@@ -69,7 +72,9 @@ class PromptTool:
     def _receive(self, event: Event) -> None:
         match event:
             case ApprovalRequested(approval_id=identifier):
-                self._asking[identifier] = asyncio.ensure_future(self._answer(event))
+                task = asyncio.ensure_future(self._answer(event))
+                task.add_done_callback(lambda ended: self._deny_if_failed(identifier, ended))
+                self._asking[identifier] = task
             case ApprovalResolved(approval_id=identifier):
                 task = self._asking.pop(identifier, None)
                 if task is not None and task is not asyncio.current_task():
@@ -78,6 +83,13 @@ class PromptTool:
                 asyncio.get_running_loop().call_soon(self.desk.answer, identifier, None)
             case _:
                 pass
+
+    def _deny_if_failed(self, identifier: str, ended: asyncio.Task[None]) -> None:
+        """Nobody else answers, so a question must not be left where mcode itself has failed over the answer."""
+        error = None if ended.cancelled() else ended.exception()
+        if error is not None:
+            logger.error("the answer of %s could not be used", self.name, exc_info=error)
+            self.desk.decide(identifier, DENY, f"mcode failed over its answer: {error}", by=self.name)
 
     async def _answer(self, event: ApprovalRequested) -> None:
         said = await self._ask(event.call)
@@ -100,15 +112,17 @@ class PromptTool:
         outcome = await self.pipeline.run(call)
         if outcome.is_error:
             return Said(False, f"it failed: {outcome.text}")
-        return read_answer(outcome.text)
+        return read_answer(outcome.full_text, outcome.data)
 
 
-def read_answer(text: str) -> Said:
-    """The tool's answer: a JSON object with `behavior`. Anything else is a denial that says so."""
-    try:
-        answer = parse_object(text)
-    except JsonError as error:
-        return Said(False, f"its answer is no JSON object: {error}")
+def read_answer(text: str, data: JsonValue = None) -> Said:
+    """The tool's answer: a JSON object with `behavior`, `data` as it came or in `text`. Else a denial that says so."""
+    answer = as_object(data)
+    if answer is None or "behavior" not in answer:
+        try:
+            answer = parse_object(text)
+        except JsonError as error:
+            return Said(False, f"its answer is no JSON object: {error}")
     updates = (as_object(each) for each in as_list(answer.get("updatedPermissions")) or ())
     match answer.get("behavior"):
         case "allow":

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from mcode.call import Status
+from mcode.call import Call, Outcome, Status
 from mcode.cli import parse
 from mcode.errors import UsageError
+from mcode.events import EventBus, Notice
+from mcode.permissions.verdict import Behavior, Verdict
+from mcode.pipeline.ask import Desk
+from mcode.tool import Preview
 from mcode.wiring.options import Options
-from mcode.wiring.prompt_tool import check_prompt_tool, read_answer
+from mcode.wiring.prompt_tool import PromptTool, check_prompt_tool, read_answer
 from tests.stage import stage, turns, use
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from mcode.jsontext import JsonObject
+    from mcode.pipeline.run import Pipeline
 
 SERVER = """\
 import json, sys
@@ -34,13 +41,16 @@ for line in sys.stdin:
         said = {"behavior": "deny", "message": "not " + asked["tool_name"]}
         if command.startswith("touch"):
             said = {"behavior": "allow", "updatedInput": asked["input"]}
+            if "there" in command:
+                update = {"type": "addDirectories", "directories": ["~nobody-of-this-name/x"]}
+                said["updatedPermissions"] = [update]
         elif command.startswith("rm"):
             said = {"behavior": "allow", "updatedInput": {"command": "touch instead"}}
         elif command.startswith("mv"):
             said = {"behavior": "allow", "updatedInput": {"command": "curl x"}}
         elif command.startswith("cp"):
             said = {"behavior": "deny", "message": "enough", "interrupt": True}
-        result = {"content": [{"type": "text", "text": json.dumps(said)}]}
+        result = {"content": [{"type": "text", "text": json.dumps(said, ensure_ascii=False)}]}
     if "id" in message:
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
 """
@@ -91,6 +101,45 @@ async def test_it_may_end_the_turn(tmp_path: Path) -> None:
     async with stage(tmp_path, turns(bash("a", "cp a b"), "Never."), options=guarded(tmp_path)) as here:
         await here.bench.pool.settle(30)
         assert (await here.say("go")).reason == "interrupted"
+
+
+async def test_its_answer_is_read_whole_and_as_it_came(tmp_path: Path) -> None:
+    """Also where a hook has something to say of it, and where it holds more, or other signs, than a model gets."""
+    told = json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "Noted."}})
+    hook = {"matcher": "mcp__.*", "hooks": [{"type": "command", "command": f"echo '{told}'"}]}
+    settings = {"hooks": {"PostToolUse": [hook]}}
+    commands = [f"touch made # {'x' * 120_000}", "touch made #\u2028\u200b\ufeff"]
+    calls = [bash(f"toolu_{at}", command) for at, command in enumerate(commands)]
+    async with stage(tmp_path, turns(calls, "Done."), settings=settings, options=guarded(tmp_path)) as here:
+        await here.bench.pool.settle(30)
+        await here.say("go")
+        ran = [each for each in here.outcomes if each.call.tool == "Bash"]
+    assert [each.status for each in ran] == [Status.OK, Status.OK]
+    assert [each.call.arguments["command"] for each in ran] == commands
+
+
+async def test_an_answer_that_cannot_be_carried_out_leaves_nobody_waiting(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns(bash("a", "touch there"), "Done."), options=guarded(tmp_path)) as here:
+        await here.bench.pool.settle(30)
+        await here.say("go")
+        assert "the working directories stay as they are" in " ".join(each.text for each in here.of(Notice))
+        assert here.outcomes[-1].status is Status.OK
+
+    async def fail(updates: list[JsonObject]) -> None:
+        raise OSError(f"no room for {updates}")
+
+    class Road:
+        """Every call ends with a permission."""
+
+        async def run(self, call: Call) -> Outcome:
+            return Outcome(call, Status.OK, "", {"behavior": "allow"})
+
+    events, asked, road = EventBus(), Call("a", "Bash", {"command": "touch x"}), cast("Pipeline", Road())
+    desk = Desk(events)
+    PromptTool(NAME, road, desk, fail, list, str).begin(events)
+    answer = await desk.approve(asked, Preview("touch"), Verdict(Behavior.ASK, "it writes"), "/")
+    assert not answer.allowed
+    assert answer.comment == "mcode failed over its answer: no room for []"
 
 
 async def test_where_it_fails_or_says_nothing_clear_the_call_is_denied(tmp_path: Path) -> None:
