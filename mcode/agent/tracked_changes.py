@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from mcode.permissions.git_config import obstacle
 from mcode.permissions.git_table import INERT_RUN
-from mcode.process import ProcessSpec, child_environment, run_process
+from mcode.process import ProcessSpec, child_environment, find_program, run_process
 from mcode.session.undo import ABSENT
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ _LISTED_BYTES = 1_000_000
 _HASHED_BYTES = 16 * 1024 * 1024
 
 _COMPARE = (
-    *("git", *INERT_RUN.split(), "-c", "diff.relative=false", "-c", "core.quotepath=false"),
+    *INERT_RUN.split(),
+    *("-c", "diff.relative=false", "-c", "core.quotepath=false"),
     *(
         "diff",
         "--no-ext-diff",
@@ -84,9 +85,12 @@ async def _look(
     if hindrance:
         return TrackedChanges(unknown=f"git is not run unasked here: {hindrance}")
     own = child_environment(environment)
+    program = find_program("git", own["PATH"], (top,))
+    if program is None:
+        return TrackedChanges(unknown="git was not found outside the work tree")
     # A second earlier: what was committed in the second of the moment is told apart by when the file was touched.
     for commit in (f"HEAD@{{{int(since) - 1}}}", "HEAD", ""):  # no record of moves; no commit yet
-        argv = (*_COMPARE, *([commit] if commit else []), "--")
+        argv = (str(program), *_COMPARE, *([commit] if commit else []), "--")
         spec = ProcessSpec(argv, top, own, output_limit=_LISTED_BYTES, grace=0.1)
         result = await run_process(spec)
         if result.exit_code == 0:

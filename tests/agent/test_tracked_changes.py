@@ -108,7 +108,12 @@ async def test_u_03_where_git_cannot_tell_the_reason_is_the_answer(
     assert "in no git work tree" in await unknown(tmp_path)
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "could not be run" in await unknown(top, {**os.environ, "PATH": str(empty)})
+    assert "was not found outside" in await unknown(top, {**os.environ, "PATH": str(empty)})
+    own = top / "bin" / "git"
+    own.parent.mkdir()
+    own.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    own.chmod(0o755)
+    assert "was not found outside" in await unknown(top, {**os.environ, "PATH": str(own.parent)})
     slow = empty / "git"
     slow.write_text("#!/bin/sh\nexec /bin/sleep 30\n")
     slow.chmod(0o755)
