@@ -17,12 +17,17 @@ class LazyRows(Sequence["JsonObject"]):
     """Reads like a list of JSON objects. A row is made once, and tells what was true at that moment."""
 
     def __init__(self, count: int) -> None:
-        self._made: dict[int, JsonObject] = {}
+        self._rows: dict[int, JsonObject] = {}
         self._count = count
 
     @abstractmethod
     def make(self, at: int) -> JsonObject:
         """The row of that number, counted from 0."""
+
+    @property
+    def made(self) -> int:
+        """How many rows were read so far."""
+        return len(self._rows)
 
     @abstractmethod
     def measure(self) -> dict[str, int]:
@@ -46,9 +51,9 @@ class LazyRows(Sequence["JsonObject"]):
         number = at + self._count if at < 0 else at
         if not 0 <= number < self._count:
             raise IndexError(at)
-        row = self._made.get(number)
+        row = self._rows.get(number)
         if row is None:
-            row = self._made[number] = self.make(number)
+            row = self._rows[number] = self.make(number)
         return row
 
     @override

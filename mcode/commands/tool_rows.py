@@ -170,8 +170,7 @@ class _Making:
         agent = context.agent
         self._catalog = agent.catalog
         self._shelf = shelf = agent.builder.shelf
-        self._policy = agent.policy
-        self._may_hide = any(rule.hides for rule in agent.policy.rules)
+        self._hiding = [rule for rule in agent.policy.rules if rule.hides]
         self._sent: dict[str, JsonObject | None] = {}
         """What every request holds; None where it is the definition of a server's tool, measured before."""
         if shelf.placements.frozen:
@@ -191,7 +190,7 @@ class _Making:
     def deferred(self) -> tuple[Sequence[Tool], list[Tool]]:
         """The tools that are deferred and no more, and all others."""
         placed = self._shelf.placements.deferred()
-        if self._may_hide or self._away:
+        if self._hiding or self._away:
             return (), list(self._catalog)
         names = {tool.name for tool in placed} - self._shown
         return [tool for tool in placed if tool.name in names], [
@@ -204,7 +203,7 @@ class _Making:
         name = tool.name
         if placed.hidden and name in _DOORS:
             return ""
-        if placed.hidden or (self._may_hide and self._policy.hides(name) is not None):
+        if placed.hidden or any(rule.is_about(name) for rule in self._hiding):
             return "BLOCKED"
         if tool.source in self._away:
             return "MISSING"

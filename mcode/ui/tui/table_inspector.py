@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -172,18 +173,25 @@ class TableInspector(InspectorScreen):
             event.stop()
             self._do(event.key)
 
-    def action_sort(self) -> None:
+    async def action_sort(self) -> None:
         """By the next column."""
+        await self._make_all()
         self._sort = (self._sort + 2) % (len(self._spec.columns) + 1) - 1
         self._fill()
 
-    def action_filter(self) -> None:
+    async def action_filter(self) -> None:
         """The next state, then all again."""
         if not self._spec.state:
             return
+        await self._make_all()
         states = ["", *dict.fromkeys(str(row.get(self._spec.state, "")) for row in self._all)]
         self._state = states[(states.index(self._state) + 1) % len(states)]
         self._fill()
+
+    async def _make_all(self) -> None:
+        """Rows that are made when they are read are made here, all of them, without holding up the loop."""
+        if isinstance(self._all, LazyRows):
+            self._all = await asyncio.to_thread(list, self._all)
 
     def action_copy(self) -> None:
         """The picked row as JSON."""
@@ -192,6 +200,11 @@ class TableInspector(InspectorScreen):
         row = self.picked
         if row is not None:
             self.front.copy(jsontext.dump(row))
+
+    @property
+    def rows(self) -> Sequence[JsonObject]:
+        """All rows, shown or not."""
+        return self._all
 
     @property
     def picked(self) -> JsonObject | None:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcode.commands.tool_rows import ToolRows
 from mcode.events import Compacted, TurnFinished
 from mcode.ui.cut_off import GO_ON
 from mcode.ui.tui.inspectors import TOOLS
+from mcode.ui.tui.table_inspector import TableInspector
 from mcode.ui.tui.table_view import Column, fit
+from tests.catalog.stand_ins import ServerTool, join
 from tests.stage import turns, use
 from tests.ui.tui.screen import screen
 
@@ -127,3 +130,26 @@ async def test_enter_asks_for_the_rest_of_an_answer_that_was_cut_off(tmp_path: P
         await on.until(lambda: "And this is the rest." in on.shown)
         assert GO_ON in json.dumps(on.stage.client.requests[-1])
         assert "Enter asks for the rest" not in on.shown
+
+
+async def test_tools_makes_only_the_rows_that_its_first_screen_shows(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        names = [f"tool_{number:03}" for number in range(400)]
+        join(
+            on.stage,
+            [ServerTool("many", name, f"Does {name}.") for name in [*names, "tool_with_a_longer_name"]],
+        )
+        await on.type("/tools\n")
+        await on.until(lambda: "RESIDENT" in on.shown)
+        page = on.app.screen
+        assert isinstance(page, TableInspector)
+        rows = page.rows
+        assert isinstance(rows, ToolRows)
+        assert len(rows) > 400
+        assert rows.made < 60
+        await on.press("end")
+        await on.until(lambda: "mcp__many__tool_with_a_longer_name" in on.shown)  # its column had room for it
+        assert rows.made < 120
+        await on.press("home", "s")
+        await on.until(lambda: not isinstance(page.rows, ToolRows))
+        assert len(page.rows) == len(rows)
