@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 PART = 500
 """Tools that are handed on at once."""
 
-OWN_CURSOR = "mcode-part-"
+OWN_CURSOR = f"mcode-part-{os.urandom(8).hex()}-"
+"""No server is ever sent it, so none can give it back as its own and have us ask ourselves for ever."""
 
 LARGE = 256 * 1024
 """Bytes of an answer from which a thread reads it."""

@@ -346,7 +346,8 @@ def list_tools(identifier: Any, params: dict[str, Any]) -> None:
                 "required": ["n"],
             }
     if FAULT == "cursor":
-        answer(identifier, {"tools": offered, "nextCursor": "again"})
+        offered += [tool(f"tool_{number}") for number in range(600 if ARGUMENT else 0)]
+        answer(identifier, {"tools": offered, "nextCursor": ARGUMENT or "again"})
     elif FAULT == "pages":
         page = int(params.get("cursor") or 0)
         answer(identifier, {"tools": [tool(f"page_{page}")], "nextCursor": str(page + 1)})

@@ -59,6 +59,14 @@ async def test_m_05_a_cursor_that_repeats_and_pages_without_end_are_left_off(tmp
         assert len(endless.definitions) == 100
 
 
+async def test_m_05_no_cursor_of_a_server_is_taken_for_one_of_ours(tmp_path: Path) -> None:
+    async with live(tmp_path, hostile("cursor", "mcode-part-1")) as servers:
+        assert (await servers.connected()).tools == 603
+        catalogue = servers.server().catalogue
+        assert catalogue is not None
+        assert "repeats a page for ever" in catalogue.problems[0]
+
+
 async def test_m_05_strange_names_are_mapped_apart_or_left_out_and_named(tmp_path: Path) -> None:
     async with live(tmp_path, hostile("names")) as servers:
         await servers.connected()
