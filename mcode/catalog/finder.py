@@ -50,11 +50,16 @@ class Finder:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._search, tools, stale, query, k, server)
 
-    def close(self) -> None:
-        """Let the thread end; nothing can be searched any more."""
+    async def close(self) -> None:
+        """End both threads; nothing can be searched any more."""
         self._forget()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
         if self._meaning is not None:
+            self._meaning.stop()
+        self._thread.shutdown(cancel_futures=True)
+        if self._meaning is not None:  # also one that a search has begun meanwhile
             self._meaning.close()
 
     def _search(

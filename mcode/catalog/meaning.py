@@ -37,7 +37,7 @@ LOAD = 16
 """Tools that the thread works out before it makes them known and looks for new ones."""
 
 LEAVE_WITHIN = 5.0
-"""Seconds that the end of the process waits for the thread."""
+"""Seconds that the end of the session, or of the process, waits for the thread: it may be loading the model."""
 
 TEXT = 800
 """Characters of a tool that are read."""
@@ -77,12 +77,18 @@ class Meaning:
             self._thread = threading.Thread(target=self._work, name="tool meanings", daemon=True)
             self._thread.start()
             # A thread inside the library while the interpreter goes down aborts the whole process.
-            atexit.register(self._leave)
+            atexit.register(self.close)
 
-    def close(self) -> None:
-        """End the thread when it has done what it is at; what is not worked out by then stays unknown."""
+    def stop(self) -> None:
+        """Let the thread end when it has done what it is at; what is not worked out by then stays unknown."""
         self._closed.set()
         self._wanted.put(None)
+
+    def close(self) -> None:
+        """Let the thread end, and wait for that; blocks for up to LEAVE_WITHIN seconds."""
+        self.stop()
+        if self._thread is not None:
+            self._thread.join(LEAVE_WITHIN)
 
     def settle(self, seconds: float) -> bool:
         """Wait until everything asked for is worked out; for tests and measurements."""
@@ -120,7 +126,7 @@ class Meaning:
         try:
             self._work_out()
         finally:
-            atexit.unregister(self._leave)
+            atexit.unregister(self.close)
 
     def _work_out(self) -> None:
         try:
@@ -147,11 +153,6 @@ class Meaning:
                 if self._wanted.empty():
                     self._idle.set()
 
-    def _leave(self) -> None:
-        self.close()
-        if self._thread is not None:
-            self._thread.join(LEAVE_WITHIN)
-
     def _learn(self, tools: list[tuple[bytes, Entry]], store: _Store) -> None:
         import numpy
 
@@ -162,7 +163,8 @@ class Meaning:
         sums = sums + embedder.embed([_short(entry) for _, entry in tools])
         sums /= numpy.linalg.norm(sums, axis=1, keepdims=True)
         found = {key: sums[at] for at, (key, _) in enumerate(tools)}
-        store.keep(found)
+        if not self._closed.is_set():
+            store.keep(found)
         self._vectors |= found
 
 

@@ -391,7 +391,7 @@ class Assembly:
         await self._bench.server_trust.end()
         await self._subagents.close()
         await self._servers.close()
-        self._catalogue.close()
+        await self._catalogue.close()
         await self._jobs.close()
         await self._programs.close()
         await end_all_children()

@@ -140,12 +140,13 @@ class SessionCatalogue:
         """Build the index in the background: where nobody sits at a terminal, after the first request went out."""
         self._warming = asyncio.create_task(self._warm(departure))
 
-    def close(self) -> None:
-        """End the search's thread."""
+    async def close(self) -> None:
+        """End the search and its threads."""
         self._forget()
         if self._warming is not None:
             self._warming.cancel()
-        self.shelf.finder.close()
+            await asyncio.wait({self._warming})
+        await self.shelf.finder.close()
 
     async def _warm(self, departure: Departure) -> None:
         if not self._bench.interactive:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sqlite3
+import threading
 import weakref
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from typing_extensions import override
 from mcode.catalog import embedding
 from mcode.catalog.meaning import Meaning
 from mcode.catalog.search import Entry, ToolIndex
+from tests.catalog.stand_ins import Servers, jira, join
+from tests.stage import stage, turns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,10 +82,7 @@ def test_a_closed_one_is_let_go(tmp_path: Path) -> None:
     meaning = settled(tmp_path / "vectors.db")[1]
     gone = weakref.ref(meaning)
     meaning.close()
-    thread = meaning._thread
-    assert thread is not None
-    thread.join(PATIENCE)
-    del meaning, thread
+    del meaning
     gc.collect()
     assert gone() is None
 
@@ -132,3 +132,18 @@ def test_a_model_that_is_not_the_known_one_is_not_used(monkeypatch: pytest.Monke
     meaning.settle(PATIENCE)
     assert "not the file" in meaning.problem
     assert index.search("book a payment", 1).hits[0].name == "mcp__office__ledger"
+
+
+async def test_the_threads_end_with_the_session_even_in_the_middle_of_their_work(tmp_path: Path) -> None:
+    def own() -> set[threading.Thread]:
+        return {
+            each for each in threading.enumerate() if each.name.startswith(("tool search", "tool meanings"))
+        }
+
+    before = own()
+    async with stage(tmp_path, turns("x")) as here:
+        join(here, jira(), Servers())
+        await here.agent.builder.shelf.finder.warm()
+        begun = {each.name for each in own() - before}
+    assert any(name.startswith("tool meanings") for name in begun), "there was a thread to end"
+    assert not own() - before
