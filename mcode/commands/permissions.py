@@ -69,7 +69,7 @@ def _listing(context: CommandContext) -> CommandResult:
     data = {
         "mode": context.agent.mode,
         "without_rules": without_rules,
-        "rules": [_as_object(rule) for rule in policy.rules],
+        "rules": [rule_facts(rule) for rule in policy.rules],
         "grants": [rule.text for rule in policy.grants],
         "problems": problems,
     }
@@ -98,7 +98,7 @@ def _explain(context: CommandContext, text: str) -> CommandResult:
         "behavior": str(verdict.behavior),
         "reason": verdict.reason,
         "kind": verdict.kind,
-        "rule": _as_object(verdict.rule) if verdict.rule is not None else None,
+        "rule": rule_facts(verdict.rule) if verdict.rule is not None else None,
     }
     return CommandResult(policy.explain(call, tool, access), data)
 
@@ -113,7 +113,8 @@ def _known_tool(context: CommandContext, name: str) -> Tool:
     return tool
 
 
-def _as_object(rule: Rule) -> JsonObject:
+def rule_facts(rule: Rule) -> JsonObject:
+    """A rule and where it stands, for scripts and inspectors."""
     return {
         "behavior": str(rule.behavior),
         "rule": rule.text,

@@ -10,6 +10,7 @@ from mcode.catalog.placement import PINS
 from mcode.commands.program_tables import in_and_out
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import percent, plural, table, tokens
+from mcode.commands.tool_permission import tool_permission
 from mcode.commands.tool_rows import start_summary, tool_rows
 from mcode.config.write import set_value
 from mcode.errors import UsageError
@@ -31,20 +32,28 @@ SHOWN = 60
 
 resident_summary = start_summary
 
-_USAGE = "[words] | search WORDS | why NAME | pin NAME [PLACE] | hide NAME | load NAME"
+_USAGE = "[words] | search WORDS | why NAME | permission NAME | pin NAME [PLACE] | hide NAME | load NAME"
 
 _DETAIL = f"""\
 States: RESIDENT in every request (`only`: programs may not call it), LOADED by a search, a call or you, DEFERRED \
 until a search finds it, PROGRAM callable by programs alone, BLOCKED by a rule or setting, MISSING as its server is \
 not there. (n): tokens if it were loaded.
-search runs the search of the model and loads nothing. why says what put a tool where it is. pin and hide write \
+search runs the search of the model and loads nothing. why says what put a tool where it is; permission, what \
+holds for its calls, and by which rules. pin and hide write \
 `mcode.placement` of your settings and count from the next session or /clear on; a PLACE is one of {", ".join(PINS)}.
 load shows a tool to the model with the next request."""
 
 
 async def _tools(context: CommandContext, arguments: Arguments) -> CommandResult:
     words = arguments.words
-    actions = {"search": _search, "why": _why, "pin": _pin, "hide": _hide, "load": _load}
+    actions = {
+        "search": _search,
+        "why": _why,
+        "permission": _permission,
+        "pin": _pin,
+        "hide": _hide,
+        "load": _load,
+    }
     action = actions.get(words[0]) if len(words) > 1 else None
     if action is not None:
         return await action(context, words[1:])
@@ -182,6 +191,10 @@ async def _why(context: CommandContext, words: Sequence[str]) -> CommandResult:
     return CommandResult(f"{tool.name}\n{table(facts)}", {"name": tool.name, **dict(facts), "row": row})
 
 
+async def _permission(context: CommandContext, words: Sequence[str]) -> CommandResult:
+    return tool_permission(context, _named(context, words))
+
+
 async def _pin(context: CommandContext, words: Sequence[str]) -> CommandResult:
     place = words[1] if len(words) > 1 else "resident"
     if place not in PINS or len(words) > 2:
@@ -237,7 +250,15 @@ def _named(context: CommandContext, words: Sequence[str]) -> Tool:
 
 
 def _names(context: CommandContext) -> Sequence[str]:
-    return ("search", "why", "pin", "hide", "load", *(tool.name for tool in context.agent.catalog))
+    return (
+        "search",
+        "why",
+        "permission",
+        "pin",
+        "hide",
+        "load",
+        *(tool.name for tool in context.agent.catalog),
+    )
 
 
 TOOLS = Command(

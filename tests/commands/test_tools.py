@@ -57,6 +57,21 @@ async def test_states_permissions_and_costs(tmp_path: Path) -> None:
         assert summary.endswith(f"; {deferred} deferred")
 
 
+async def test_the_permission_of_a_tool_names_the_rules_that_speak_of_it(tmp_path: Path) -> None:
+    rules = {"permissions": {"allow": ["Bash(git diff *)"], "ask": ["Bash(git push *)", "Read"]}}
+    async with stage(tmp_path, turns("x"), settings=rules) as session:
+        bash = await typed(session, "/tools permission Bash")
+        assert bash.data["permission"] == "ask, 2 rules"
+        assert [(row["behavior"], row["rule"]) for row in bash.data["rules"]] == [
+            ("ask", "Bash(git push *)"),
+            ("allow", "Bash(git diff *)"),
+        ]
+        assert all(row["path"].endswith("settings.json") and row["line"] for row in bash.data["rules"])
+        assert "Read" not in bash.text.replace("Read(", "")
+        assert "No rule speaks of it" in (await typed(session, "/tools permission Write")).text
+        assert (await typed(session, "/tools permission nosuch")).failed
+
+
 async def test_words_narrow_the_list(tmp_path: Path) -> None:
     async with stage(tmp_path, turns("x")) as session:
         names = [row["name"] for row in (await typed(session, "/tools BASH core")).data]

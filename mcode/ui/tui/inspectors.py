@@ -134,7 +134,8 @@ TOOLS = TableSpec(
         "enter": RowKey("details", lambda row: f"/tools why {row['name']}"),
         "w": RowKey("why", lambda row: f"/tools why {row['name']}"),
         "l": RowKey("load now", lambda row: f"/tools load {row['name']}", changes=True),
-        "p": RowKey("pin", lambda row: f"/tools pin {row['name']}", changes=True),
+        "p": RowKey("permission", lambda row: f"/tools permission {row['name']}"),
+        "i": RowKey("pin", lambda row: f"/tools pin {row['name']}", changes=True),
         "h": RowKey("hide", lambda row: f"/tools hide {row['name']}", changes=True),
     },
 )

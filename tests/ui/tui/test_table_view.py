@@ -15,7 +15,7 @@ from mcode.ui.tui.table_inspector import TableInspector
 from mcode.ui.tui.table_view import Column, fit
 from tests.catalog.stand_ins import ServerTool, join
 from tests.stage import turns, use
-from tests.ui.tui.screen import screen
+from tests.ui.tui.screen import Driven, screen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,3 +153,22 @@ async def test_tools_makes_only_the_rows_that_its_first_screen_shows(tmp_path: P
         await on.press("home", "s")
         await on.until(lambda: not isinstance(page.rows, ToolRows))
         assert len(page.rows) == len(rows)
+
+
+async def test_p_shows_the_permission_of_a_tool_and_pins_nothing(tmp_path: Path) -> None:
+    async with screen(tmp_path, settings={"permissions": {"allow": ["Agent"]}}) as on:
+        await on.type("/tools\n")
+        await on.until(lambda: "RESIDENT" in on.shown)
+        assert "p permission   i pin" in on.shown
+        before = settings_file(on).read_bytes()
+        await on.press("p")
+        await on.until(lambda: "No rule speaks of it" in on.shown or "Rules that speak of it" in on.shown)
+        assert settings_file(on).read_bytes() == before
+        await on.press("i")
+        await on.until(lambda: "from the next session" in on.shown)
+        assert "placement" in settings_file(on).read_text()
+
+
+def settings_file(on: Driven) -> Path:
+    """Where what the user changes is written."""
+    return on.app.context().around.places.settings_file
