@@ -1,4 +1,7 @@
-"""A git worktree for one sub-agent: made before it begins, and removed at its end where nothing in it is changed."""
+"""A git worktree for one sub-agent: made before it begins, and removed at its end where git sees no change in it.
+
+Files that git ignores, such as what a build makes, keep no worktree: they go with it, which the sub-agent is told.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,8 @@ class AgentTree:
         """What the sub-agent should know of it."""
         return (
             f"It belongs to a git worktree of your own, {self.path} on the branch {self.branch}. It holds the last "
-            f"commit and nothing that was not committed. Work in there; leave {self.top} as it is."
+            f"commit and nothing that was not committed. Work in there; leave {self.top} as it is. Files that "
+            "git ignores are lost when you end, unless something else in there has changed."
         )
 
     async def end(self) -> str:

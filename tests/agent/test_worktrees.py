@@ -93,6 +93,7 @@ async def test_what_it_changes_stays_in_its_worktree_and_the_answer_names_path_a
     assert where.text.strip() == str(tree)
     assert f"Working directory: {tree}" in opening
     assert f"on the branch {branch}" in opening
+    assert "Files that git ignores are lost when you end" in opening
     assert outer.text.startswith("Done.")
     assert f"has changes and stays: {tree}, branch {branch}" in answer
     assert any(str(tree) in text for text in notices)
