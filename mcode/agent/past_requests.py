@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Folded
+from mcode.agent.subagent_record import CALLS, RECORD
 from mcode.model.usage import Usage, read_usage
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PastRequest:
-    """One request of the conversation itself; those beside it, and of sub-agents, are not kept whole."""
+    """One request of a conversation, the session's or a sub-agent's; those beside it are not kept whole."""
 
     turn: int
     number: int
@@ -42,6 +43,27 @@ def turns_with_requests(records: Sequence[Record]) -> dict[int, int]:
         elif record.type == "assistant":
             counted[turn] = counted.get(turn, 0) + 1
     return counted
+
+
+def agents_with_requests(records: Sequence[Record]) -> dict[str, int]:
+    """How many requests each sub-agent had, by the id of the call that started it, in the order of their first."""
+    counted: dict[str, int] = {}
+    for record in records:
+        if record.type == RECORD and record.body.get("type") == "assistant":
+            call = str(record.body.get("call", ""))
+            counted[call] = counted.get(call, 0) + 1
+    return counted
+
+
+def records_of_agent(records: Sequence[Record], call: str) -> list[Record]:
+    """The conversation of one sub-agent; the records of calls stand among the session's own, whoever made them."""
+    return [
+        replace(record, type=str(record.body.get("type", "")), body=record.body["body"])
+        if record.type == RECORD
+        else record
+        for record in records
+        if (record.type == RECORD and record.body.get("call") == call) or record.type in CALLS
+    ]
 
 
 def past_request(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 RECORD = "subagent"
 """Type of the records of a sub-agent's own conversation: call, type, body."""
 
-_CALLS = frozenset({"call_started", "call_finished"})
+CALLS = frozenset({"call_started", "call_finished"})
 """Records that stand in the journal like those of any call."""
 
 
@@ -46,7 +46,7 @@ class SubagentLog:
 
     def append(self, type: str, body: JsonObject) -> Record:  # noqa: A002 -- the journal's own word
         """Write one record; raises StorageError."""
-        if type in _CALLS:
+        if type in CALLS:
             return Record(0, type, self._above.write(type, body), "")
         wrapped: JsonObject = {"call": self._call, "type": type, "body": body}
         record = self._journal.append(RECORD, wrapped)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 BYTES_A_TOKEN = 4
 """Of results, for an estimate of what they would have cost."""
 
-_USAGE = "/context [view [TURN [REQUEST]] | session]"
+_USAGE = "/context [view [TURN [REQUEST] | agent [NUMBER [REQUEST]]] | session]"
 
 _MORE = (
     "`/context session` has every request; `/context view` the last one word for word, `/context view TURN` an "
-    "earlier one."
+    "earlier one, `/context view agent` those of sub-agents."
 )
 
 _BAR = 30
@@ -34,7 +34,7 @@ _BAR = 30
 
 
 async def _context(context: CommandContext, arguments: Arguments) -> CommandResult:
-    words = arguments.at_most(3, _USAGE)
+    words = arguments.at_most(4, _USAGE)
     if words[:1] == ("view",):
         return await request_view(context, words[1:])
     if words == ("session",):

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from mcode.agent.past_requests import past_request, turns_with_requests
+from mcode.agent.past_requests import (
+    agents_with_requests,
+    past_request,
+    records_of_agent,
+    turns_with_requests,
+)
 from mcode.commands.registry import CommandResult
-from mcode.commands.tables import plural
+from mcode.commands.request_difference import difference_of, told
+from mcode.commands.tables import plural, table
 from mcode.errors import UsageError
-from mcode.model.request import MARK, strip_cache_marks
+from mcode.model.reading import objects_in
+from mcode.model.request import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mcode.commands.host import CommandContext
+    from mcode.agent.past_requests import PastRequest
+    from mcode.commands.host import CommandContext, Requests
     from mcode.jsontext import JsonObject
+    from mcode.session.records import Record
 
 MARKED = "[cache mark: up to here the endpoint keeps it]"
 
-USAGE = "/context view [TURN [REQUEST]]"
+USAGE = "/context view [TURN [REQUEST] | agent [NUMBER [REQUEST]]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +51,16 @@ async def request_view(context: CommandContext, words: Sequence[str]) -> Command
 
     Raises UsageError.
     """
-    found = await _past(context, words) if words else _last(context)
+    if words == ("agent",):
+        return await asyncio.to_thread(_agents, tuple(context.agent.session.journal.records))
+    if words[:1] == ("agent",):
+        found = await _of_agent(context, words[1:])
+    else:
+        found = await _past(context, words) if words else _last(context)
     if found is None:
         return CommandResult("No request has been sent since this session was opened.", {"request": None})
     marks = list(_marks(found.body))
-    difference = _difference(found.before, found.body) if found.before is not None else None
+    difference = difference_of(found.before, found.body) if found.before is not None else None
     parts = [found.title, _head(found, marks, difference), *_parts(found, difference)]
     data: JsonObject = {
         "request": found.body,
@@ -99,8 +112,66 @@ async def _past(context: CommandContext, words: Sequence[str]) -> Shown | None:
         "secrets are masked"
     )
     facts: JsonObject = {"turn": found.turn, "number": found.number, "of": found.of}
-    read = found.usage.cache_read if found.usage.total_input else None
-    return Shown(found.body, found.before, read, title, facts)
+    return Shown(found.body, found.before, _cache_read(found), title, facts)
+
+
+def _agents(records: Sequence[Record]) -> CommandResult:
+    """The sub-agents of the session, with how many requests each had."""
+    tasks = {
+        str(record.body.get("id")): str(record.body.get("arguments", {}).get("description", ""))
+        for record in records
+        if record.type == "call_started" and record.body.get("tool") == "Agent"
+    }
+    listed: list[JsonObject] = [
+        {"number": number, "id": call, "task": tasks.get(call, ""), "requests": count}
+        for number, (call, count) in enumerate(agents_with_requests(records).items(), 1)
+    ]
+    if not listed:
+        return CommandResult("No sub-agent has sent a request in this session.", {"agents": []})
+    rows = [(str(each["number"]), each["task"], plural(each["requests"], "request")) for each in listed]
+    text = f"{table(rows)}\n`/context view agent NUMBER [REQUEST]` shows one word for word."
+    return CommandResult(text, {"agents": listed})
+
+
+async def _of_agent(context: CommandContext, words: Sequence[str]) -> Shown | None:
+    """A request of a sub-agent, made again from the session's records."""
+    records = tuple(context.agent.session.journal.records)
+    agents = agents_with_requests(records)
+    if not all(word.isdecimal() for word in words):
+        raise UsageError(f"A sub-agent and a request are numbers; nothing was done. Usage: {USAGE}")
+    which = int(words[0])
+    if not 1 <= which <= len(agents):
+        raise UsageError(
+            f"There is no sub-agent {which}; nothing was done. `/context view agent` lists them."
+        )
+    call, count = list(agents.items())[which - 1]
+    number = int(words[1]) if len(words) > 1 else count
+    builder = context.agent.builder
+    found = await asyncio.to_thread(_request_of, records, call, builder, number)
+    if found is None:
+        raise UsageError(
+            f"Sub-agent {which} had {plural(count, 'request')}, and no {number}; nothing was done."
+        )
+    title = (
+        f"sub-agent {which}, request {number} of {count}, made again from the session's file, in which secrets "
+        "are masked"
+    )
+    facts: JsonObject = {"agent": call, "number": number, "of": count}
+    return Shown(found.body, found.before, _cache_read(found), title, facts)
+
+
+def _request_of(records: Sequence[Record], call: str, builder: Requests, number: int) -> PastRequest | None:
+    """Request `number` of a sub-agent, counted over all its turns."""
+    own = records_of_agent(records, call)
+    for turn, count in turns_with_requests(own).items():
+        if number <= count:
+            return past_request(own, builder.made.anew(), turn, number, builder.max_tokens)
+        number -= count
+    return None
+
+
+def _cache_read(found: PastRequest) -> int | None:
+    return found.usage.cache_read if found.usage.total_input else None
 
 
 def _head(found: Shown, marks: Sequence[str], difference: JsonObject | None) -> str:
@@ -111,36 +182,20 @@ def _head(found: Shown, marks: Sequence[str], difference: JsonObject | None) -> 
     if difference is None:
         lines.append("the first request of this start; there is none to compare it with")
     else:
-        lines += _told(difference)
+        lines += told(difference)
     others = {
         key: value for key, value in body.items() if key not in {"system", "tools", "messages", "model"}
     }
     return "\n".join([*lines, f"model {body.get('model', '')}", f"other fields {json.dumps(others)}"])
 
 
-def _told(difference: JsonObject) -> Iterator[str]:
-    """The difference in words, and in lines where the system prompt is another."""
-    same, new, gone = (int(difference[f"messages_{what}"]) for what in ("as_before", "new", "gone"))
-    changed = [name for name in ("model", "system", "tools", "other") if difference[name]]
-    yield (
-        f"against the request before: {plural(same, 'message')} as before, {new} new"
-        f"{f', {gone} no longer there' if gone else ''}; "
-        f"{'changed: ' + ', '.join(changed) if changed else 'model, system and tools are the same'}"
-    )
-    for what in ("added", "gone", "changed"):
-        names = difference[f"tools_{what}"]
-        if names:
-            yield f"tools {what}: {', '.join(names)}"
-    yield from (f"  {line}" for line in difference["system_lines"])
-
-
 def _parts(found: Shown, difference: JsonObject | None) -> Iterator[str]:
     body = found.body
-    for block in _objects(body.get("system")):
+    for block in objects_in(body.get("system")):
         yield f"system{_mark_of(block)}\n{block.get('text', '')}"
-    for tool in _objects(body.get("tools")):
+    for tool in objects_in(body.get("tools")):
         yield f"tool {tool.get('name', '')}{_mark_of(tool)}\n{_pretty(_plain(tool))}"
-    messages = _objects(body.get("messages"))
+    messages = objects_in(body.get("messages"))
     same = int(difference["messages_as_before"]) if difference is not None else 0
     shared = (
         same and not any(difference[key] for key in ("model", "system", "tools")) if difference else False
@@ -151,58 +206,19 @@ def _parts(found: Shown, difference: JsonObject | None) -> Iterator[str]:
         content = message.get("content")
         if isinstance(content, str):
             yield content
-        for block in _objects(content):
+        for block in objects_in(content):
             yield f"{_pretty(_plain(block))}{_mark_of(block)}"
         if shared and at == same:
             yield "---- up to here the request is that before it: the prefix that the cache holds ----"
 
 
 def _marks(body: JsonObject) -> Iterator[str]:
-    if any(MARK in block for block in _objects(body.get("system"))):
+    if any(MARK in block for block in objects_in(body.get("system"))):
         yield "system"
-    yield from (f"tool {tool.get('name', '')}" for tool in _objects(body.get("tools")) if MARK in tool)
-    for at, message in enumerate(_objects(body.get("messages")), 1):
-        if any(MARK in block for block in _objects(message.get("content"))):
+    yield from (f"tool {tool.get('name', '')}" for tool in objects_in(body.get("tools")) if MARK in tool)
+    for at, message in enumerate(objects_in(body.get("messages")), 1):
+        if any(MARK in block for block in objects_in(message.get("content"))):
             yield f"message {at}"
-
-
-def _difference(before: JsonObject, now: JsonObject) -> JsonObject:
-    """What is another than in the request before; cache marks move by their nature and are left out."""
-    old, new = strip_cache_marks(before), strip_cache_marks(now)
-    was, is_now = _objects(old.get("messages")), _objects(new.get("messages"))
-    same = 0
-    while same < min(len(was), len(is_now)) and was[same] == is_now[same]:
-        same += 1
-    apart = {"model", "system", "tools", "messages"}
-    others = {key for key in old.keys() | new.keys() if key not in apart}
-    had, has = ({str(tool.get("name")): tool for tool in _objects(body.get("tools"))} for body in (old, new))
-    return {
-        "messages_as_before": same,
-        "messages_new": len(is_now) - same,
-        "messages_gone": len(was) - same,
-        **{key: old.get(key) != new.get(key) for key in ("model", "system", "tools")},
-        "other": any(old.get(key) != new.get(key) for key in others),
-        "tools_added": [name for name in has if name not in had],
-        "tools_gone": [name for name in had if name not in has],
-        "tools_changed": [name for name in has if name in had and has[name] != had[name]],
-        "system_lines": _changed_lines(_system(old), _system(new)),
-    }
-
-
-def _changed_lines(old: str, new: str) -> list[str]:
-    """What of two texts is not the same, with + and - in front."""
-    compared = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
-    return [line for line in compared if not line.startswith(("---", "+++", "@@"))]
-
-
-def _system(body: JsonObject) -> str:
-    return "\n".join(str(block.get("text", "")) for block in _objects(body.get("system")))
-
-
-def _objects(value: object) -> list[JsonObject]:
-    if not isinstance(value, list):
-        return []
-    return [cast("JsonObject", each) for each in cast("list[Any]", value) if isinstance(each, dict)]
 
 
 def _plain(value: JsonObject) -> JsonObject:

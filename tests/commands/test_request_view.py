@@ -117,3 +117,37 @@ async def test_tools_that_came_in_and_a_changed_model_are_named(tmp_path: Path) 
         changed = await command(here, "/context view")
         assert "changed: model" in changed.text
         assert "---- up to here" not in changed.text
+
+
+async def test_the_requests_of_a_sub_agent_are_made_again_to_the_byte_and_shown(tmp_path: Path) -> None:
+    begun = use("Agent", "toolu_a", prompt="find the needle", description="find the needle")
+    glob = use("Glob", "toolu_g", pattern="*")
+    script = turns(
+        begun, glob, "There is none.", "No needle.", begun | {"id": "toolu_b"}, "Still none.", "No."
+    )
+    async with stage(tmp_path, script, new_prefixes=4) as here:
+        none = await command(here, "/context view agent")
+        assert none.text == "No sub-agent has sent a request in this session."
+        await here.say("where is it")
+        await here.say("look again")
+        sent = here.client.requests
+        listed = await command(here, "/context view agent")
+        assert [line.split() for line in listed.text.splitlines()[:2]] == [
+            ["1", "find", "the", "needle", "2", "requests"],
+            ["2", "find", "the", "needle", "1", "request"],
+        ]
+        last = await command(here, "/context view agent 1")
+        data = cast("dict[str, Any]", last.data)
+        assert data["request"] == sent[2]
+        assert (data["agent"], data["number"], data["of"]) == ("toolu_a", 2, 2)
+        assert data["difference"]["messages_new"] == 2
+        assert "sub-agent 1, request 2 of 2" in last.text
+        first = cast("dict[str, Any]", (await command(here, "/context view agent 1 1")).data)
+        assert first["request"] == sent[1]
+        second = cast("dict[str, Any]", (await command(here, "/context view agent 2 1")).data)
+        assert second["request"] == sent[5]
+        assert (await command(here, "/context view agent 3")).failed
+        assert (await command(here, "/context view agent 2 2")).failed
+        assert (await command(here, "/context view agent x")).failed
+        own = cast("dict[str, Any]", (await command(here, "/context view 1")).data)
+        assert own["request"] == sent[3]
