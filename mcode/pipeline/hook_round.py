@@ -74,7 +74,7 @@ class LastRun:
     at: float
     """Seconds since the epoch when it ended."""
     problem: str
-    """Why it did not do its work; empty where it did."""
+    """Why it did not do its work, safe to be shown as the event is; empty where it did."""
 
 
 class HookRound:
@@ -211,7 +211,7 @@ class HookRound:
             self._texts.for_event(ran.stderr),
             ran.duration,
         )
-        self.last_runs[job.handler] = LastRun(event, time.time(), problem)
+        self.last_runs[job.handler] = LastRun(event, time.time(), self._texts.for_event(problem))
         self._events.emit(event)
 
     def _tell_user(self, job: _Job, name: str, reply: Reply) -> None:

@@ -48,3 +48,15 @@ async def test_a_refusal_by_a_hook_is_told_as_one(tmp_path: Path) -> None:
         (told,) = (await typed(session, "/hooks")).data["hooks"]
         assert (told["last_outcome"], told["last_effect"]) == ("blocked (exit 2)", "the call was refused")
         assert told["last_output"] == "not here"
+
+
+async def test_what_a_hook_said_is_shown_without_secrets(tmp_path: Path) -> None:
+    secret = "sk-" + "ant-api03-" + "aB3dE5fG7h" * 9
+    script = tmp_path / "hook"
+    script.write_text(f"echo 'the token {secret}' >&2; exit 1")
+    settings = {"hooks": {"PreToolUse": [hook(f"sh {script}")]}}
+    async with stage(tmp_path, turns(use("Bash", command="true"), "Done."), settings=settings) as session:
+        await session.say("go")
+        result = await typed(session, "/hooks")
+    assert "it said: exit code 1: the token \u2039secret:" in result.text
+    assert secret not in f"{result.text}{result.data}"
