@@ -175,6 +175,7 @@ class SessionCatalogue:
 
 
 def _hints(bench: Workbench) -> Hints:
-    """The user's hints for tools, and those of the folder as far as they were approved as they are."""
+    """The user's hints for tools, where their files count, and those of the folder as far as they were approved."""
+    own = (bench.places.state / "tools.json",) if "user" in bench.options.setting_sources else ()
     approved = {item.folder / KEY: item.digest for item in bench.settings.granted if item.kind == HINTS}
-    return read_hints((bench.places.state / "tools.json", *approved), approved)
+    return read_hints((*own, *approved), approved)

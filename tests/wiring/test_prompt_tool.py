@@ -181,6 +181,7 @@ async def test_bare_reads_nothing_but_what_the_command_line_names(tmp_path: Path
         home / ".claude/agents/s.md": "---\nname: s\ndescription: d\n---\nS.",
         project / ".mcp.json": '{"mcpServers": {"w": {"command": "w"}}}',
         project / ".claude/settings.json": '{"permissions": {"deny": ["Read"]}}',
+        home / ".mcode/tools.json": "no hints at all",
     }
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,6 +196,7 @@ async def test_bare_reads_nothing_but_what_the_command_line_names(tmp_path: Path
         assert list(here.agent.subagents.kinds) == ["general-purpose"]
         assert not here.bench.pool.statuses()
         assert here.agent.model == "scripted-1"
+        assert not [each.text for each in here.of(Notice) if "tools.json" in each.text]
     sent = json.dumps(here.client.requests[-1])
     for text in ("Of mine", "Of the project", "Of the library", "TodoWrite", "MemoryNote"):
         assert text not in sent
