@@ -1,10 +1,9 @@
-"""When a question is asked, and from when on a key answers it; with a real event loop and short times."""
+"""When a question is asked, and from when on a key answers it; with a real event loop on a clock of the test."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -14,6 +13,7 @@ from mcode.call import Call
 from mcode.events import ApprovalRequested
 from mcode.tool import Preview
 from mcode.ui.asking import Asking
+from tests.ui.clock import Clock, at_ones_own_pace
 
 if TYPE_CHECKING:
     from mcode.ui.asking import Request
@@ -42,6 +42,7 @@ def approval(identifier: str) -> ApprovalRequested:
     return ApprovalRequested(identifier, Call(identifier, "Bash", {}), Preview("x"), "why", ())
 
 
+@at_ones_own_pace
 async def test_it_is_asked_after_the_hands_have_rested_and_counts_a_little_later() -> None:
     prompt = Prompt()
     asking = prompt.asking()
@@ -57,6 +58,7 @@ async def test_it_is_asked_after_the_hands_have_rested_and_counts_a_little_later
     assert asking.armed
 
 
+@at_ones_own_pace
 async def test_with_a_draft_it_is_never_asked_however_long_the_pause() -> None:
     prompt = Prompt(draft="half")
     asking = prompt.asking()
@@ -71,6 +73,7 @@ async def test_with_a_draft_it_is_never_asked_however_long_the_pause() -> None:
     assert len(prompt.asked) == 1
 
 
+@at_ones_own_pace
 async def test_p_17_the_next_one_begins_anew_with_its_own_rest_and_its_own_delay() -> None:
     prompt = Prompt()
     asking = prompt.asking()
@@ -89,6 +92,7 @@ async def test_p_17_the_next_one_begins_anew_with_its_own_rest_and_its_own_delay
     assert asking.position(asking.waiting[0]) == "1 of 1"
 
 
+@at_ones_own_pace
 async def test_turning_away_puts_it_off_until_tab_or_the_next_draft() -> None:
     prompt = Prompt()
     asking = prompt.asking()
@@ -106,6 +110,7 @@ async def test_turning_away_puts_it_off_until_tab_or_the_next_draft() -> None:
     assert len(prompt.asked) == 3
 
 
+@at_ones_own_pace
 async def test_keys_read_after_the_loop_was_held_up_come_before_the_moment_from_which_they_count() -> None:
     prompt = Prompt()
     asking = prompt.asking()
@@ -122,13 +127,16 @@ async def test_keys_read_after_the_loop_was_held_up_come_before_the_moment_from_
     loop.add_reader(reading, key_read)
     writing.write(b"y")
     writing.flush()
-    time.sleep(3 * ARM)
-    await asyncio.sleep(0.02)
+    assert isinstance(loop, Clock)
+    loop.now += 3 * ARM
+    await asyncio.sleep(IDLE)
+    assert asking.armed
     assert seen == [False]
     reading.close()
     writing.close()
 
 
+@at_ones_own_pace
 async def test_one_that_could_not_be_shown_is_not_taken_for_asked() -> None:
     asking = Asking(idle=IDLE, arm=ARM, may_ask=lambda: True, ask=_fail, counts=lambda: None)
     asking.add(approval("a"))

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,6 +126,8 @@ async def _run(diary: Diary, options: list[str]) -> int:
         return diary.follow(await bench.open_agent(source, reference))
 
     ui = UiSettings(idle_time=0.5, arm_delay=0.3) if "--quick" in options else UiSettings()
+    arm = [float(each.removeprefix("--arm=")) for each in options if each.startswith("--arm=")]
+    ui = replace(ui, arm_delay=arm[0]) if arm else ui
     source = "resume" if "--resume" in options else "startup"
     agent = await open_agent(source, None)
     arrival = Arrival(agent, bench.surroundings(), standard_registry(), open_agent, source, ("A remark.",))

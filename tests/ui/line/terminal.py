@@ -16,6 +16,7 @@ import struct
 import sys
 import termios
 import time
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
@@ -33,8 +34,14 @@ ENTER, ESCAPE, CONTROL_C, CONTROL_D, TAB, BACK_TAB, UP = (
     "\x1b[Z",
     "\x1b[A",
 )
-PATIENCE = 20.0
-"""Seconds that a busy machine may take for anything."""
+PATIENCE = 45.0
+"""Seconds that a busy machine may take for anything; less than a command of the obedient model sleeps."""
+
+MARK = "\u203a"
+"""What the prompt's row begins with."""
+
+STATUS = " scripted-1"
+"""What the row under the prompt begins with."""
 
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(["tests.ui.line.driver"])
@@ -64,6 +71,10 @@ class Terminal:
         emulator: Any = importlib.import_module("pyte")  # has no types
         self._display = emulator.HistoryScreen(columns, rows, history=20_000)
         self._stream = emulator.ByteStream(self._display)
+        self._rows: list[str] | None = None
+        """The screen as text, until more is read."""
+        self._gone: list[str] = []
+        """The rows that have scrolled away, as text."""
         self.descriptor, self._slave = pty.openpty()
         self._set_size(columns, rows)
         variables = {
@@ -114,6 +125,7 @@ class Terminal:
                 self._slave = -1
             self.written += data
             self._stream.feed(data)
+            self._rows = None
         return True
 
     def type(self, text: str, *, pause: float = 0.0) -> None:
@@ -127,19 +139,23 @@ class Terminal:
 
     def wait_for(self, text: str, *, count: int = 1) -> None:
         """Wait until the text stands on the terminal, scrollback included."""
-        self._until(lambda: "\n".join(self.everything()).count(text) >= count, f"{text!r} x {count}")
+        self.until(lambda: "\n".join(self.everything()).count(text) >= count, f"{text!r} x {count}")
 
     def wait_for_row(self, text: str) -> None:
         """Wait until a row of the screen is exactly this."""
-        self._until(lambda: text in self.screen(), f"the row {text!r}")
+        self.until(lambda: text in self.screen(), f"the row {text!r}")
+
+    def wait_for_draft(self, text: str) -> None:
+        """Wait until the prompt holds just this, in one row."""
+        self.until(lambda: self.draft() == text, f"the draft {text!r}")
 
     def wait_until_gone(self, text: str) -> None:
         """Wait until the text is no longer on the screen."""
-        self._until(lambda: text not in "\n".join(self.screen()), f"no {text!r}")
+        self.until(lambda: text not in "\n".join(self.screen()), f"no {text!r}")
 
     def wait_for_log(self, count: int = 1, **entry: object) -> list[dict[str, Any]]:
         """Wait until so many log entries hold these members; returns them."""
-        self._until(lambda: len(self.log(**entry)) >= count, f"{count} x {entry} in {self.log()}")
+        self.until(lambda: len(self.log(**entry)) >= count, f"{count} x {entry} in {self.log()}")
         return self.log(**entry)
 
     def wait_for_end(self, timeout: float = PATIENCE) -> int | None:
@@ -153,6 +169,15 @@ class Terminal:
             pass
         return self._process.exitcode
 
+    def settle(self, seconds: float) -> None:
+        """Wait until nothing has been written for so long."""
+        end = time.monotonic() + PATIENCE
+        before = -1
+        while len(self.written) != before:
+            assert time.monotonic() < end, f"it writes and writes:\n{self}"
+            before = len(self.written)
+            self.pump(seconds)
+
     def log(self, **entry: object) -> list[dict[str, Any]]:
         """The entries of the agent's log that hold these members; `...` stands for any value."""
         entries = [json.loads(line) for line in self.log_file.read_text().splitlines()]
@@ -164,31 +189,40 @@ class Terminal:
 
     def screen(self) -> list[str]:
         """The rows that are visible now."""
-        return [row.rstrip() for row in self._display.display]
+        if self._rows is None:
+            self._rows = [row.rstrip() for row in self._display.display]
+        return self._rows
 
     def everything(self) -> list[str]:
         """All rows, those that have scrolled away first."""
-        gone = [
+        self._gone += [
             "".join(row[column].data for column in range(self.columns)).rstrip()
-            for row in self._display.history.top
+            for row in islice(self._display.history.top, len(self._gone), None)
         ]
-        return [*gone, *self.screen()]
+        return [*self._gone, *self.screen()]
 
-    def prompt(self) -> str:
-        """The first row of the draft, without the mark."""
-        rows = [row for row in self.screen() if row.startswith("\u203a")]
-        return rows[-1].removeprefix("\u203a").strip() if rows else ""
+    def shows(self, text: str) -> bool:
+        """Whether the text is on the screen, the scrollback left out."""
+        return any(text in row for row in self.screen())
+
+    def draft(self) -> str | None:
+        """A draft of one row, without the mark; None where the prompt is not drawn to its end, or is another."""
+        rows = [row for row in self.screen() if row]
+        whole = len(rows) > 1 and rows[-1].startswith(STATUS) and rows[-2].startswith(MARK)
+        return rows[-2].removeprefix(MARK).strip() if whole else None
 
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of the terminal."""
         self._display.resize(rows, columns)
+        self._rows = None
         self.columns = columns
         self._set_size(columns, rows)
 
     def _set_size(self, columns: int, rows: int) -> None:
         fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
-    def _until(self, met: Callable[[], bool], what: str) -> None:
+    def until(self, met: Callable[[], bool], what: str) -> None:
+        """Read until something is true."""
         end = time.monotonic() + PATIENCE
         while not met():
             alive = self.pump(0.02)

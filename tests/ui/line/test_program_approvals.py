@@ -16,12 +16,21 @@ def written(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.rglob("out/*.txt"))
 
 
+def asked_about(terminal: Terminal, count: int) -> None:
+    """Have a program ask for so many writes; a draft keeps the first from being shown before the last has come."""
+    terminal.type(f"program {count}" + ENTER)
+    terminal.wait_for_log(message=...)
+    terminal.type("wait")
+    terminal.wait_for_log(asked="Write", count=count)
+    terminal.wait_for_draft("wait")
+    terminal.type("\x15")
+    terminal.wait_for("approve?")
+
+
 def test_several_writes_of_a_program_are_listed_and_allowed_with_one_word(
     terminal: Terminal, tmp_path: Path
 ) -> None:
-    terminal.type("program 3" + ENTER)
-    terminal.wait_for_log(asked="Write", count=3)
-    terminal.wait_for("approve?")
+    asked_about(terminal, 3)
     text = "\n".join(terminal.everything())
     assert 'the program "writes some files", call ' in text
     assert "Allow these 3 calls once" in text
@@ -36,9 +45,7 @@ def test_several_writes_of_a_program_are_listed_and_allowed_with_one_word(
 
 
 def test_stop_denies_the_call_and_ends_the_program(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.type("program 2" + ENTER)
-    terminal.wait_for_log(asked="Write", count=2)
-    terminal.wait_for("approve?")
+    asked_about(terminal, 2)
     terminal.type("stop not into that folder" + ENTER)
     terminal.wait_for_log(decided="stop")
     terminal.wait_for("stopped by user")
@@ -46,9 +53,7 @@ def test_stop_denies_the_call_and_ends_the_program(terminal: Terminal, tmp_path:
 
 
 def test_the_pattern_for_the_program_lets_the_others_go_too(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.type("program 2" + ENTER)
-    terminal.wait_for_log(asked="Write", count=2)
-    terminal.wait_for("approve?")
+    asked_about(terminal, 2)
     terminal.type("program" + ENTER)
     terminal.wait_for_log(decided="rule")
     terminal.wait_for("ok, 2 calls")
