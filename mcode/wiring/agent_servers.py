@@ -11,6 +11,7 @@ from mcode.wiring.file_consent import FileConsent, file_item, hook_facts
 from mcode.wiring.long_calls import LongCalls
 from mcode.wiring.server_rules import ServerRules
 from mcode.wiring.servers import SessionServers
+from mcode.wiring.trust_page import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +54,7 @@ async def brought_along(
     facts = hook_facts(hooks)
     for entry in servers:
         facts |= _facts_of(entry, bench.masker.mask)
-    item = file_item(kind.path, kind.folder, kind.digest, facts)
+    item = masked(file_item(kind.path, kind.folder, kind.digest, facts), bench.masker.mask)
     wish = f"{kind.path} is a file of this project. For the agent {kind.name} it wants more than to be read:"
     if await FileConsent(bench.trust, desk, events).given(item, wish, call):
         return Brought(hooks, servers)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.skills import SkillFacts, Skills
 from mcode.agent.turn_rules import TurnRules
-from mcode.events import Notice
 from mcode.tool import Choice, Question
 from mcode.wiring.file_consent import HEADER, FileConsent, file_item, hook_facts
+from mcode.wiring.trust_page import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from mcode.agent.conversation import Conversation
@@ -40,6 +40,8 @@ class SkillConsent:
     """Asks the user about skills."""
 
     files: FileConsent
+    mask: Callable[[str], str]
+    """Takes secrets out of what is shown and kept of a file."""
     _of_model: dict[str, bool] = field(default_factory=dict[str, bool], init=False)
     """Answers of this session about skills that the model has invoked, by digest."""
 
@@ -48,7 +50,7 @@ class SkillConsent:
         shown = {label: text for label, text in facts.items() if text}
         item = file_item(skill.path, skill.home.folder or skill.path.parent, skill.digest, shown)
         wish = f"{skill.path} is a file of this project. For /{skill.name} it wants more than to be read:"
-        return await self.files.given(item, wish, call)
+        return await self.files.given(masked(item, self.mask), wish, call)
 
     async def of_model(self, skill: Skill, allows: Sequence[str], call: Call) -> bool:
         if skill.digest not in self._of_model:
@@ -98,7 +100,7 @@ class SessionSkills:
             expanding=lambda fields, name: hooks.other("UserPromptExpansion", fields, name),
             add_hooks=hooks.add,
         )
-        consent = SkillConsent(FileConsent(bench.trust, desk, events))
+        consent = SkillConsent(FileConsent(bench.trust, desk, events), bench.masker.mask)
         skills = Skills(facts, TurnRules(policy), consent, events, session.journal.records)
         return cls(bench, skills, catalog, events)
 
@@ -107,20 +109,22 @@ class SessionSkills:
         before = room.more
         room.more = lambda: (*before(), *self.skills.returning())
 
-    async def read(self) -> None:
-        """Read the files in a thread; nothing is loaded for it where there is no directory of such files."""
+    async def read(self) -> Sequence[str]:
+        """Read the files in a thread; what is wrong with them.
+
+        Nothing is loaded for it where there is no directory of such files.
+        """
         from mcode.config.skill_places import any_skills, load_skills
 
         bench = self.bench
         if not await asyncio.to_thread(any_skills, bench.places, bench.start):
-            return
+            return ()
         found, problems = await asyncio.to_thread(
             load_skills, bench.places, bench.start, bench.options.setting_sources
         )
         self.skills.put(found)
-        for problem in problems:
-            self.events.emit(Notice(problem))
         self._offer(late=False)
+        return problems
 
     def touched(self, paths: Sequence[Path]) -> None:
         """The model has read these files: it hears of skills that are for them, and of those that lie near them."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from mcode.config.trust import Item, TrustStore
 
+_LINE_END = "\u2039U+000A\u203a"
+"""Stands for the end of a line inside a fact, lest what follows pass for a fact of its own."""
+
 HEADINGS = {
     HOOK: "Commands that mcode runs by itself (hooks), in this folder",
     MCP_SERVER: "Servers of tools (MCP) that mcode starts or contacts",
@@ -46,10 +49,12 @@ def untrusted_summary(items: Sequence[Item]) -> str:
 
 
 def masked(item: Item, mask: Callable[[str], str]) -> Item:
-    """The item with its facts as people may see and keep them: no secret, hidden characters visible."""
-    return replace(
-        item, facts={label: clean(mask(text), Kind.DECISION) for label, text in item.facts.items()}
-    )
+    """The item with its facts as people may see and keep them: no secret, hidden characters visible, each one line."""
+
+    def shown(text: str) -> str:
+        return clean(mask(text), Kind.DECISION).replace("\n", _LINE_END)
+
+    return replace(item, facts={shown(label): shown(text) for label, text in item.facts.items()})
 
 
 def trust_page(start: Path, items: Sequence[Item], trust: TrustStore, instructions: Sequence[Path]) -> str:

@@ -68,6 +68,34 @@ async def test_hooks_of_the_projects_skill_count_once_the_file_is_approved(tmp_p
     assert [each["tool_use_id"] for each in heard(out)] == ["toolu_1"]
 
 
+async def test_what_a_file_wants_is_shown_and_kept_without_secrets_and_each_part_on_one_line(
+    tmp_path: Path,
+) -> None:
+    secret = "sk-" + "ant-api03-" + "aB3dE5fG7h" * 9
+    lines = (
+        "hooks:",
+        "  Stop:",
+        "  - hooks:",
+        "    - command: |",
+        f"        echo {secret}",
+        "          runs: nothing",
+    )
+    text = f"---\nname: helper\ndescription: L\n{chr(10).join(lines)}\n---\nLook."
+    write(tmp_path / "project/.claude/skills/look/SKILL.md", text)
+    write(tmp_path / "project/.claude/agents/helper.md", text)
+    call = use("Agent", "toolu_a", prompt="w", description="d", subagent_type="helper")
+    async with stage(tmp_path, turns("A.", call, "Done.", "B."), new_prefixes=2) as here:
+        asked = answer_question(here, APPROVE)
+        await here.say("/look")
+        await here.say("go")
+    kept = (tmp_path / "home/.mcode/trust.json").read_text()
+    shown = [event.questions[0].text for event in asked]
+    assert [len(each.splitlines()) for each in shown] == [2, 2]
+    assert all("\u2039U+000A\u203a  runs: nothing" in each for each in shown)
+    assert secret not in f"{shown}{kept}"
+    assert "secret:" in kept
+
+
 async def test_hooks_that_cannot_be_read_are_named_and_none_of_them_runs(tmp_path: Path) -> None:
     text = (
         "---\ndescription: L\nhooks:\n  PreToolUse:\n    - hooks:\n      - command: a\n     bad\n---\nLook."
