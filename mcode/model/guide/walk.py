@@ -34,7 +34,7 @@ class Made:
     result: Result
 
     @property
-    def is_same_as(self) -> object:
+    def aim(self) -> object:
         """Equal for two attempts at the same thing: a program's code may differ from one to the next."""
         return self.tool if self.tool == PROGRAM_TOOL else (self.tool, json.dumps(self.arguments))
 
@@ -58,12 +58,12 @@ class Walk:
     @property
     def unmet(self) -> list[Made]:
         """Calls whose last attempt failed."""
-        last = {each.is_same_as: each for each in self.made}
+        last = {each.aim: each for each in self.made}
         return [each for each in last.values() if each.result.is_error]
 
     def is_hopeless(self, call: Made) -> bool:
         """True where making a failed call again has no sense: it was refused, or tried often enough."""
-        tried = sum(each.is_same_as == call.is_same_as for each in self.made)
+        tried = sum(each.aim == call.aim for each in self.made)
         return was_denied(call.result) or was_stopped(call.result) or tried >= ATTEMPTS
 
     @property
