@@ -61,6 +61,8 @@ class Servers:
         """Those of the session that is open now, for servers that are told of them."""
         self.show: Callable[[str], None] = lambda text: None
         """Tells the user of the session that is open now what has to be done."""
+        self.on_state: Callable[[], None] = lambda: None
+        """Told when one of them stands otherwise than before."""
         for entry in sorted(entries, key=lambda each: each.name):
             refused = rivalry(entry.name, self._servers)
             self._servers[entry.name] = self._make(entry, refused)
@@ -314,6 +316,7 @@ class Servers:
 
     def _tell_state(self) -> None:
         self._changed.set()
+        self.on_state()
 
 
 def _is_large(result: JsonObject) -> bool:

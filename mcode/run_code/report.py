@@ -71,10 +71,13 @@ async def report(
     return Report(whole, len(shown_result) + len(shown_log))
 
 
-def summary(record: ProgramRecord, shown: int) -> str:
+def summary(record: ProgramRecord, shown: int, limit: int) -> str:
     """One line for the screen: how it ended, what it called, what that brought in and what of it went out."""
     calls = _counted(len(record.calls), "call")
-    through = f", {_size(record.bytes_in)} in, {shown:,} characters out" if record.bytes_in else ""
+    if len(record.calls) >= limit:
+        calls += f" (its limit is {limit:,})"
+    out = "1 character" if shown == 1 else f"{shown:,} characters"
+    through = f", {_size(record.bytes_in)} in, {out} out" if record.bytes_in else ""
     return f"{record.ending.replace('_', ' ')}, {calls}{through}"
 
 

@@ -148,5 +148,9 @@ class Runner:
         failure = None if ending is Ending.OK else _FAILURES.get(ending, FailureKind.TOOL_ERROR)
         stop = record.fault.message if record.fault and ending is Ending.STOPPED_BY_HOOK else None
         return ToolResult(
-            told.text, data=data, failure=failure, summary=summary(record, told.shown), stop_turn=stop
+            told.text,
+            data=data,
+            failure=failure,
+            summary=summary(record, told.shown, self._limits.calls),
+            stop_turn=stop,
         )

@@ -25,6 +25,12 @@ _SUMMARY = re.compile(r"exit (\d+)\Z")
 _ENDING = re.compile(r"(?:\A|\n+)(?:\(no output\)|Exit code \d+[^\n]*\.|Killed by [^\n]*\.)\s*\Z")
 """What the text for the model says at its end, and the row of the call says already."""
 
+_CUT = re.compile(
+    r"^\[\u2026 ([\d,]{1,15}) (bytes|characters) (left out; the whole (?:output|text) is in [^\n]{1,4000}?) \u2026\]$",
+    re.MULTILINE,
+)
+"""How the pipeline and Bash say in a text for the model that it was cut."""
+
 
 def exit_code(outcome: Outcome) -> int | None:
     """The exit code of a command; None for other tools, and where it is not known."""
@@ -81,6 +87,18 @@ def printed_text(outcome: Outcome) -> str:
         return without_ending(outcome.text)
     streams = (str(data.get(name) or "") for name in ("stdout", "stderr"))
     return "\n".join(stream.rstrip("\n") for stream in streams if stream.strip())
+
+
+def cut_note(text: str) -> str:
+    """What the model did not get of a long result, where the whole is, and how much it got; empty where it got all."""
+    found = _CUT.search(text)
+    if found is None:
+        return ""
+    return f"{_grouped(found[1])} {found[2]} {found[3]}; the model got {len(text):,} characters"
+
+
+def _grouped(number: str) -> str:
+    return f"{int(number.replace(',', '')):,}"
 
 
 def without_ending(text: str) -> str:

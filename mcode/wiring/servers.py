@@ -15,6 +15,7 @@ from mcode.tool import Tool
 from mcode.wiring.departure import Departure
 from mcode.wiring.long_calls import LongCalls
 from mcode.wiring.remote_servers import RemoteServers
+from mcode.wiring.server_news import ServerNews
 from mcode.wiring.server_rules import ServerRules
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ class SessionServers:
         long_calls = LongCalls(events, moves=bench.interactive)
         session = cls(bench.pool, catalog, events, departure, bench.interactive, rules, long_calls, limit)
         bench.pool.show = lambda text: events.emit(Notice(text))
+        if bench.interactive:
+            bench.pool.on_state = ServerNews(bench.pool.statuses, events).look
         bench.pool.working_directories = lambda: policy.workspace.roots
         for status in bench.pool.statuses():
             if status.tools:

@@ -69,3 +69,12 @@ async def test_the_status_line_counts_what_happened(place: Workplace) -> None:
     assert ran.result.data["bytes_in"] > 90_000
     assert ran.result.data["chars_out"] == 4
     assert ran.result.failure is None
+
+
+async def test_a_program_that_used_up_its_calls_says_so_though_it_ended_well(place: Workplace) -> None:
+    place.limits = replace(QUICK, calls=3)
+    place.tool("Read", lambda _: "x")
+    ran = await place.run("for (let n = 0; n < 9; n++) await tools.Read({n});\nreturn 1")
+    assert ran.result.failure is None
+    assert ran.result.summary.startswith("ok, 3 calls (its limit is 3), ")
+    assert ran.result.summary.endswith(", 1 character out")

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from mcode.call import Origin, Status
 from mcode.text import Kind, clean
-from mcode.ui.output import exit_code, printed_text, without_ending, works_on
+from mcode.ui.output import cut_note, exit_code, printed_text, without_ending, works_on
 from mcode.ui.tui.markdown_stream import MarkdownStream
 
 if TYPE_CHECKING:
@@ -148,6 +148,10 @@ class CallNode:
     summary: str = ""
     text: str = ""
     """What it printed or returned, raw."""
+    lines_before: int = 0
+    """Lines of a very long output in front of the end that is kept here."""
+    cut: str = ""
+    """What the model did not get of a long result, and where the whole is; empty where it got all."""
     size: int = 0
     """Characters that it returned, whole."""
     diff: str | None = None
@@ -178,6 +182,9 @@ class CallNode:
             own = outcome.call.origin is Origin.USER and outcome.status is not Status.CANCELLED
             text = without_ending(outcome.full_text or outcome.text) if own else printed_text(outcome)
         self.text = text[-KEPT_OUTPUT:]
+        if len(text) > KEPT_OUTPUT:
+            self.lines_before = text.strip("\n").count("\n") - self.text.strip("\n").count("\n")
+        self.cut = cut_note(outcome.text)
         self.waits = None
         self.progress = ""
 

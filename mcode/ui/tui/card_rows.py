@@ -11,7 +11,7 @@ from mcode.ui.diff import diff_rows
 from mcode.ui.tui.blocks import Fold
 from mcode.ui.tui.call_rows import NARROW, child_row, head_row, reason_of, state_word
 from mcode.ui.tui.code_rows import coloured
-from mcode.ui.tui.output_rows import output_rows, tail_rows
+from mcode.ui.tui.output_rows import LONGEST_LINE, output_rows, tail_rows
 from mcode.ui.tui.rows import MOST_ROWS, Row, Span, indented
 from mcode.ui.tui.wrapping import break_cells, shorten_with, wrap_spans
 
@@ -103,7 +103,12 @@ def _body(node: CallNode, card: Card) -> list[Row]:
         rows = _reason(node, width, MOST_ROWS if whole else REASON_ROWS)
     elif whole or node.call.tool in _SHOWING:
         rows = _result(node.text, width, MOST_ROWS if whole else OUTPUT_ROWS)
-    return indented(rows, margin)
+    return indented([*rows, *_cut(node, width)], margin)
+
+
+def _cut(node: CallNode, width: int) -> list[Row]:
+    """What of a long result the model did not get, and where the whole is."""
+    return wrap_spans([Span(f"({clean(node.cut, Kind.LINE)})", "dim")], width) if node.cut else []
 
 
 def _printed(node: CallNode, width: int, *, whole: bool) -> list[Row]:
@@ -114,6 +119,7 @@ def _printed(node: CallNode, width: int, *, whole: bool) -> list[Row]:
         return [*rows, _more(left, "line", "below; Ctrl+O")] if left else rows
     trouble = node.status is not Status.OK or bool(node.exit)
     rows, left = tail_rows(node.text, width, TROUBLE_ROWS if trouble else OUTPUT_ROWS)
+    left += node.lines_before
     return [_more(left, "line", "before; Ctrl+O"), *rows] if left else rows
 
 
@@ -126,6 +132,18 @@ def _result(text: str, width: int, most: int) -> list[Row]:
         for each in rows
     ]
     return [*rows, _more(left, "line", "below; Ctrl+O")] if left else rows
+
+
+def _told(text: str, width: int, most: int) -> list[Row]:
+    """What mcode says of a program that failed: broken between words, but for lines of code that fit."""
+    lines = clean(text, Kind.BLOCK).expandtabs(4).strip("\n").split("\n")
+    rows: list[Row] = []
+    for number, line in enumerate(lines):
+        made = wrap_spans([Span(line[:LONGEST_LINE], "bad" if number == 0 else "dim")], width)
+        if rows and len(rows) + len(made) > most:
+            return [*rows, _more(len(lines) - number, "line", "below; Ctrl+O")]
+        rows += made
+    return rows
 
 
 def _reason(node: CallNode, width: int, most: int) -> list[Row]:
@@ -227,7 +245,8 @@ def _program_result(node: CallNode, card: Card) -> list[Row]:
         log = [_more(left, "line", "of the console before"), *log] if left else log
         text = before
     side = (Span(f"  {card.glyphs.last} " if not card.narrow else "  ", "rule"),)
-    rows = [*log, *_result(text, card.width - 4, most)]
+    told = _told(text, card.width - 4, most) if trouble else _result(text, card.width - 4, most)
+    rows = [*log, *told, *_cut(node, card.width - 4)]
     return indented(rows, side, (Span("    " if not card.narrow else "  "),))
 
 
@@ -257,4 +276,4 @@ def _shown(node: CallNode, fold: Fold) -> Sequence[CallNode | str]:
 
 
 def _more(count: int, noun: str, where: str) -> Row:
-    return Row((Span(f"({count} more {noun}{'' if count == 1 else 's'} {where})", "dim"),))
+    return Row((Span(f"({count:,} more {noun}{'' if count == 1 else 's'} {where})", "dim"),))

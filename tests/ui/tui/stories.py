@@ -164,3 +164,66 @@ def work_done() -> Iterator[Event]:
         yield TextDelta(MARKDOWN[at : at + 7])
     yield AssistantMessage({"role": "assistant", "content": []}, complete=False)
     yield TurnFinished(1, "interrupted")
+
+
+_CPU = """failed (cpu_limit): 1 call
+
+The program was ended at its limit of 10 s of CPU time; waiting for calls does not count. Look for a loop that never \
+ends or a costly regular expression, or split the work.
+
+No call that changes anything has run."""
+
+_MEMORY = """failed (memory_limit): no calls
+
+The program was ended at its limit of 256 MB of memory. Keep less at a time: handle each result as it comes and keep \
+only what is needed."""
+
+_CALLS = """failed (call_limit): 9 calls
+
+The program was ended at its limit of 9 calls. Ask for more with each call, or go on in another program."""
+
+_EXCEPTION = """failed (exception): 1 call
+
+TypeError: cannot read property 'value' of undefined
+at line 1, column 8:
+  1 | return x.value;
+             ^"""
+
+ENDED = (
+    ("while (true) {}", 1, "cpu limit, 1 call", _CPU),
+    ("all.push(more)", 0, "memory limit, no calls", _MEMORY),
+    ("for (const file of files) await tools.Read(file)", 9, "call limit, 9 calls (its limit is 9)", _CALLS),
+    ("return x.value;", 1, "exception, 1 call", _EXCEPTION),
+)
+"""Programs that were ended: code, number of calls, summary, and what the model was told."""
+
+
+def troubles() -> Iterator[Event]:
+    """What goes wrong: programs at their limits, a program's error, an output that is too big, a hook, a server."""
+    yield TurnStarted(1, "do it")
+    yield Notice(
+        "The server jira failed: it said: cannot open database. Its tools cannot be used, and /tools shows them as "
+        "MISSING. /mcp jira tells more; /mcp reconnect jira tries again.",
+        "warning",
+    )
+    for number, (code, calls, summary, text) in enumerate(ENDED):
+        program = start(f"p{number}", "run_code", code, code=code)
+        yield program
+        for each in range(1, calls + 1):
+            inner = start(f"p{number}_{each}", "Read", f"file{each}.py", parent=f"p{number}")
+            yield inner
+            yield finish(inner, "12 lines")
+        yield finish(program, summary, text, Status.FAILED)
+    big = start("b", "Bash", "seq 1 200000", command="seq 1 200000")
+    yield big
+    text = "\n".join(map(str, range(1, 200_001)))
+    told = (
+        "1\n2\n[\u2026 1,259,901 bytes left out; the whole output is in "
+        "/home/me/.mcode/projects/parser/0b1c/output-10c5f9aa.txt \u2026]\n200000"
+    )
+    yield finish(big, "exit 0", told, data={"stdout": text, "exit_code": 0})
+    yield Notice(
+        "The PreToolUse hook ./check.sh failed: exit code 1. It decided nothing: the call goes on to the permission "
+        "check as if there were no hook.",
+        "warning",
+    )

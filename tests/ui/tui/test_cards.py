@@ -17,7 +17,7 @@ from mcode.ui.tui.card_rows import MOST_ROWS, Card, card_rows, change_rows
 from mcode.ui.tui.document import Document
 from mcode.ui.tui.look import ASCII, LEAST_CONTRAST, Glyphs, Look, contrast, look_for
 from mcode.ui.tui.rows import Row, copied
-from tests.ui.tui.stories import DIFF, finish, program_at_work, start, work_done
+from tests.ui.tui.stories import DIFF, finish, program_at_work, start, troubles, work_done
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from mcode.events import Event
 
 PICTURES = Path(__file__).parent / "pictures"
-STORIES: dict[str, Callable[[], Iterable[Event]]] = {"program": program_at_work, "turn": work_done}
+STORIES: dict[str, Callable[[], Iterable[Event]]] = {
+    "program": program_at_work,
+    "turn": work_done,
+    "troubles": troubles,
+}
 
 
 def rows_of(events: Iterable[Event], width: int, glyphs: Glyphs) -> list[Row]:
@@ -130,6 +134,32 @@ def test_of_a_long_output_the_end_is_shown_and_all_of_it_when_it_is_unfolded() -
     assert rows[-1] == "line 499"
     assert len(card_rows(node, card(fold=Fold.OPEN))) == 501
     assert len(card_rows(node, card(fold=Fold.FOLDED))) == 1
+
+
+def test_of_an_output_that_was_too_big_the_card_says_what_the_model_got_and_where_the_whole_is() -> None:
+    started = start("b", "Bash", "seq", command="seq")
+    text = "1\n" * 400_000
+    told = "1\n[\u2026 9,000 bytes left out; the whole output is in /tmp/out.txt \u2026]\n1"
+    node = node_of(started, finish(started, "exit 0", told, data={"stdout": text, "exit_code": 0}))
+    rows = [row.text.strip() for row in card_rows(node, card())]
+    assert (
+        rows[1] == "(399,992 more lines before; Ctrl+O)"
+    )  # counted over all of it, though only the end is kept
+    assert rows[-1] == (
+        f"(9,000 bytes left out; the whole output is in /tmp/out.txt; the model got {len(told)} characters)"
+    )
+    other = start("m", "mcp__a__b", "", source="a")
+    told = "x\n[\u2026 70000 characters left out; the whole text is in /tmp/text.txt \u2026]\ny"
+    rows = [row.text.strip() for row in card_rows(node_of(other, finish(other, "done", told)), card())]
+    assert "70,000 characters left out; the whole text is in /tmp/text.txt" in rows[-1]
+
+
+def test_why_a_program_was_ended_is_broken_between_words() -> None:
+    started = start("p", "run_code", "f()", code="f()")
+    text = f"failed (cpu_limit): no calls\n\n{'limit of one second ' * 12}"
+    node = node_of(started, finish(started, "cpu limit", text, Status.FAILED))
+    for row in card_rows(node, card(60))[1:]:
+        assert set(row.text.split()) <= {"limit", "of", "one", "second", "f()", "\u2514", "\u2502"}
 
 
 def test_a_line_of_a_megabyte_is_cut_before_it_is_laid_out() -> None:
