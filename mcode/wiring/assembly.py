@@ -16,15 +16,11 @@ from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
 from mcode.agent.style import Style
 from mcode.agent.turn import TurnLoop
-from mcode.builtins.all import file_tools, memory_tools, plan_tools, session_tools
-from mcode.builtins.bash import Bash
-from mcode.builtins.exit_plan_mode import PlanControl
 from mcode.builtins.file_state import FileState
 from mcode.catalog.catalog import Catalog
 from mcode.config.settings import RuleText, Source
 from mcode.errors import UsageError
 from mcode.events import EventBus, Notice
-from mcode.permissions.modes import Mode
 from mcode.permissions.verdict_log import VerdictLog
 from mcode.pipeline.admit import Gate
 from mcode.pipeline.ask import Desk
@@ -34,7 +30,7 @@ from mcode.pipeline.permit import Permission
 from mcode.pipeline.record import Recorder
 from mcode.pipeline.run import Pipeline
 from mcode.pipeline.validate import SchemaValidator
-from mcode.process import child_environment, end_all_children
+from mcode.process import end_all_children
 from mcode.tool import Workspace
 from mcode.wiring.budget import spent
 from mcode.wiring.calls_limit import calls_limit
@@ -46,6 +42,7 @@ from mcode.wiring.hook_watch import HookWatch
 from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
 from mcode.wiring.model import choose_model
+from mcode.wiring.own_tools import own_tools
 from mcode.wiring.policy import session_policy
 from mcode.wiring.programs import SessionPrograms
 from mcode.wiring.read_files import ReadFiles, recall_files
@@ -58,14 +55,10 @@ from mcode.wiring.structured import Structured, structured_tool
 from mcode.wiring.style import begin_style, unheard
 from mcode.wiring.subagents import SessionParts, SessionSubagents
 from mcode.wiring.watchdog import Watchdog
-from mcode.wiring.web import session_web_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mcode.call import Call
     from mcode.session.store import OpenSession
-    from mcode.tool import Tool
     from mcode.wiring.prompt_tool import PromptTool
     from mcode.wiring.status_line import StatusCommand
     from mcode.wiring.workbench import Workbench
@@ -102,9 +95,7 @@ class Assembly:
         self._style = Style(lambda: self.agent.builder.begin_again("style"))
         schema = bench.options.json_schema
         self._structured = structured_tool(schema) if schema is not None else None
-        self._catalog = Catalog(tool for tool in self._make_tools() if bench.options.has_tool(tool.name))
-        if self._structured is not None:
-            self._catalog.add(self._structured)
+        self._catalog = self._make_catalog()
         self._catalogue = SessionCatalogue(bench, self._conversation, self._catalog, self._policy)
         self._servers = SessionServers.join(bench, self._catalog, self._events, self._policy)
         self._catalogue.join_servers(bench.pool)
@@ -133,6 +124,12 @@ class Assembly:
         self._status = self._make_status()
         self._prompt_tool: PromptTool | None = None
         self.agent = self._make_agent()
+        self._problems: list[str] = []
+
+    async def read(self) -> None:
+        """Read the files of skills and agents; from here on the catalogue has all that the first request may carry."""
+        self._problems += await self._skills.read()
+        self._problems += await self._subagents.read()
 
     def _follow_reading(self) -> ReadFiles:
         return ReadFiles(
@@ -154,32 +151,15 @@ class Assembly:
         )  # fmt: skip
         return SessionSubagents(parts)
 
-    def _make_tools(self) -> Sequence[Tool]:
-        settings, environment = self._bench.settings, self._bench.environment
-        passed = {name: environment[name] for name in settings.own.pass_environment if name in environment}
-        keys = self._bench.endpoint.secrets
-        asked = child_environment(environment, {**settings.env, **passed}, keys=keys)
-        unasked = child_environment(environment, settings.env, keys=keys)
-        policy, pipeline = self._policy, lambda: self._pipeline
-        return (
-            *file_tools(self._file_state, lambda path: not policy.shows(path)),
-            *session_tools(),
-            *plan_tools(
-                PlanControl(lambda: str(policy.mode), self._enter_mode, lambda: policy.can_bypass),
-                begins_in_plan=policy.mode is Mode.PLAN and self._conversation.prefix is None,
-            ),
-            *self._jobs.tools,
-            *session_web_tools(policy, pipeline),
-            *memory_tools(self._file_state, self._bench.places.state),
-            Bash(
-                lambda call: asked if call.id in pipeline().approved else unasked,
-                output_limit=settings.bash_output_max_chars,
-                jobs=self._jobs.jobs,
-                secrets=self._bench.masker.known,
-                mask=self._bench.masker.mask,
-                sandbox=self._sandbox,
-            ),
-        )
+    def _make_catalog(self) -> Catalog:
+        tools = own_tools(
+            self._bench, self._policy, self._conversation, self._file_state, self._jobs, self._sandbox,
+            lambda: self._pipeline, self._enter_mode,
+        )  # fmt: skip
+        catalog = Catalog(tool for tool in tools if self._bench.options.has_tool(tool.name))
+        if self._structured is not None:
+            catalog.add(self._structured)
+        return catalog
 
     def _make_hooks(self) -> HookRunner:
         settings = self._bench.settings
@@ -352,13 +332,13 @@ class Assembly:
 
     async def _prepare(self) -> None:
         """Compile the rules' path patterns, and remove temporaries that a killed run has left."""
+        for text in self._problems:
+            self._events.emit(Notice(text))
         self._bench.server_trust.begin(self._desk, self._events)
         self._begin_prompt_tool()
         self._servers.start(lambda text: self.agent.queue(text, typed=False))
         await asyncio.to_thread(self._policy.prepare)
         await self._file_state.remove_leftovers()
-        await self._skills.read()
-        await self._subagents.read()
         await begin_style(self._bench, self._style, self._events)
         await self._catalogue.check_examples(self._events)
         self._catalogue.start(self._servers.departure)

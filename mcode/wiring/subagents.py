@@ -13,7 +13,7 @@ from mcode.events import Notice
 from mcode.wiring.long_calls import LongCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mcode.agent.agent import Agent
     from mcode.agent.conversation import Conversation
@@ -74,25 +74,28 @@ class SessionSubagents:
         """End those that work in the background."""
         await self._in_background.close()
 
-    async def read(self) -> None:
-        """Read the files, in a thread; the tool is in the first request only where they define something."""
+    async def read(self) -> Sequence[str]:
+        """Read the files, in a thread; what is wrong with them.
+
+        The tool is in the first request only where they define something.
+        """
         from mcode.builtins.agent_tool import AgentTool
         from mcode.config.agent_files import any_agents, load_agents
 
         bench, background = self._parts.bench, self._in_background
         background.wake = lambda text: self._parts.agent().queue(text, typed=False)
         background.conclude = self._parts.pipeline.conclude_later
+        problems: Sequence[str] = ()
         if not bench.options.has_tool("Agent"):
-            return
+            return problems
         given = bench.options.agents
         if given or await asyncio.to_thread(any_agents, bench.places, bench.start):
             found, problems = await asyncio.to_thread(
                 load_agents, bench.places, bench.start, bench.options.setting_sources, given
             )
             self.agents.put(found)
-            for problem in problems:
-                self._parts.agent().events.emit(Notice(problem))
         self._parts.shelf.catalog.add(AgentTool(self.agents, seldom=len(self.agents.kinds) == 1))
+        return problems
 
     async def _make(self, kind: AgentFile, model: str, call: Call, progress: Callable[[str], None]) -> Child:
         from mcode.wiring.agent_servers import Brought, brought_along

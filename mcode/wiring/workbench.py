@@ -117,7 +117,9 @@ class Workbench:
         elif self.interactive and not is_interactive(session.journal.records):
             session.journal.append("session", {"id": session.id, "interactive": True})
         self.memory = await asyncio.to_thread(self.read_memory)
-        return Assembly(self, session).agent
+        assembly = Assembly(self, session)
+        await assembly.read()
+        return assembly.agent
 
     def read_memory(self) -> Memory:
         """The instruction files as they are now; may take a while."""

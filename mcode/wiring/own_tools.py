@@ -1,0 +1,61 @@
+"""mcode's own tools of one session, before servers, skills and agents bring theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcode.builtins.all import file_tools, memory_tools, plan_tools, session_tools
+from mcode.builtins.bash import Bash
+from mcode.builtins.exit_plan_mode import PlanControl
+from mcode.permissions.modes import Mode
+from mcode.process import child_environment
+from mcode.wiring.web import session_web_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mcode.agent.conversation import Conversation
+    from mcode.builtins.file_state import FileState
+    from mcode.permissions.decide import Policy
+    from mcode.pipeline.run import Pipeline
+    from mcode.tool import Tool
+    from mcode.wiring.jobs import SessionJobs
+    from mcode.wiring.sandbox import SessionSandbox
+    from mcode.wiring.workbench import Workbench
+
+
+def own_tools(
+    bench: Workbench,
+    policy: Policy,
+    conversation: Conversation,
+    file_state: FileState,
+    jobs: SessionJobs,
+    sandbox: SessionSandbox | None,
+    pipeline: Callable[[], Pipeline],
+    enter_mode: Callable[[str], None],
+) -> Sequence[Tool]:
+    """All of them, whether or not the options want each; `pipeline` is there by the time that one runs."""
+    settings, environment = bench.settings, bench.environment
+    passed = {name: environment[name] for name in settings.own.pass_environment if name in environment}
+    keys = bench.endpoint.secrets
+    asked = child_environment(environment, {**settings.env, **passed}, keys=keys)
+    unasked = child_environment(environment, settings.env, keys=keys)
+    return (
+        *file_tools(file_state, lambda path: not policy.shows(path)),
+        *session_tools(),
+        *plan_tools(
+            PlanControl(lambda: str(policy.mode), enter_mode, lambda: policy.can_bypass),
+            begins_in_plan=policy.mode is Mode.PLAN and conversation.prefix is None,
+        ),
+        *jobs.tools,
+        *session_web_tools(policy, pipeline),
+        *memory_tools(file_state, bench.places.state),
+        Bash(
+            lambda call: asked if call.id in pipeline().approved else unasked,
+            output_limit=settings.bash_output_max_chars,
+            jobs=jobs.jobs,
+            secrets=bench.masker.known,
+            mask=bench.masker.mask,
+            sandbox=sandbox,
+        ),
+    )
