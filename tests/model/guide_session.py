@@ -86,7 +86,7 @@ class GuideSession:
 
 
 async def at_step(number: int) -> GuideSession:
-    """A session that is about to take a step of the tour."""
+    """A session that is about to take one of the six steps."""
     session = GuideSession()
     await session.say("hello")
     await session.give(LISTING)

@@ -1,4 +1,4 @@
-"""The offline guide's tour, with results, denials and errors as the tools word them."""
+"""The offline guide's steps, with results, denials and errors as the tools word them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def test_whatever_comes_first_is_welcomed_by_a_script_that_says_so_and_loo
     assert "script" not in await session.give("1\t# Parser")
 
 
-async def test_the_whole_tour_goes_step_by_step_and_leaves_nothing_behind() -> None:
+async def test_all_steps_follow_one_another_and_leave_nothing_behind() -> None:
     session = GuideSession()
     await session.say("hi")
     await session.give(LISTING)
@@ -87,17 +87,17 @@ async def test_the_whole_tour_goes_step_by_step_and_leaves_nothing_behind() -> N
         assert setting in words
 
     words = await session.say("next")
-    assert "at its end" in words
+    assert "at their end" in words
     assert session.call is None
 
 
 @pytest.mark.parametrize("words", ["next", "Next!", "ok", "continue", "go on", "yes", "/next"])
-async def test_the_tour_goes_on_with_many_words(words: str) -> None:
+async def test_the_next_step_comes_with_many_words(words: str) -> None:
     session = await at_step(2)
     assert "Step 2 of 6" in await session.say(words)
 
 
-async def test_a_step_can_be_repeated_and_the_tour_begun_anew() -> None:
+async def test_a_step_can_be_repeated_and_all_of_them_begun_anew() -> None:
     session = await at_step(3)
     assert "Step 2 of 6" in await session.say("again")
     await session.give("1\tx")
@@ -266,7 +266,7 @@ async def test_a_turn_that_ended_with_a_denial_is_acknowledged_in_the_next() -> 
     assert "Step 5 of 6" in words
 
 
-async def test_a_tool_that_a_rule_hides_is_left_out_of_the_tour() -> None:
+async def test_a_tool_that_a_rule_hides_is_left_out_of_the_steps() -> None:
     session = GuideSession(tools=("Read",))
     words = await session.say("hello")
     assert "a fixed script" in words
@@ -281,7 +281,7 @@ async def test_without_any_tool_the_guide_sums_up() -> None:
     session.tools = ()
     words = await session.say("Summarise the conversation so far for the next model.")
     assert words == (
-        "A session with mcode's offline guide, a script. The tour has reached Step 4 of 6. "
+        "A session with mcode's offline guide, a script. Step 4 of 6 was the last. "
         f"The scratch file {SCRATCH} is there."
     )
 
@@ -289,7 +289,7 @@ async def test_without_any_tool_the_guide_sums_up() -> None:
 async def test_a_compacted_session_goes_on_from_its_summary() -> None:
     session = GuideSession()
     session.messages = [
-        {"role": "user", "content": [{"type": "text", "text": "Summary: The tour has reached Step 4 of 6."}]},
+        {"role": "user", "content": [{"type": "text", "text": "Summary: Step 4 of 6 was the last."}]},
         {"role": "assistant", "content": [{"type": "text", "text": "Understood."}]},
     ]
     assert "Step 5 of 6" in await session.say("next")
@@ -314,7 +314,7 @@ async def test_the_guide_names_itself_and_its_one_model() -> None:
     assert "\n" not in WELCOME
 
 
-async def test_a_greeting_in_the_middle_of_the_tour_is_answered_with_where_we_are() -> None:
+async def test_a_greeting_between_two_steps_is_answered_with_where_we_are() -> None:
     session = await at_step(3)
     words = await session.say("hello")
     assert "We have had step 2 of 6, reading a file." in words
@@ -322,7 +322,7 @@ async def test_a_greeting_in_the_middle_of_the_tour_is_answered_with_where_we_ar
     assert "Step 3 of 6" in await session.say("next")
 
 
-async def test_after_the_end_of_the_tour_no_answer_asks_for_the_next_step() -> None:
+async def test_after_the_last_step_no_answer_asks_for_the_next_step() -> None:
     session = await at_step(6)
     await session.say("next")
     await session.give("(no output)")
@@ -330,6 +330,6 @@ async def test_after_the_end_of_the_tour_no_answer_asks_for_the_next_step() -> N
         words = await session.say(asked)
         assert "Type `next`" not in words
         assert "`next`: go on" not in words
-    assert "at its end" in await session.say("hello")
+    assert "at their end" in await session.say("hello")
     await session.say("start over")
     assert "Type `next`" in await session.give(LISTING)

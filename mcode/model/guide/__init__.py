@@ -1,7 +1,7 @@
 """The offline guide: a scripted model that shows a newcomer around their own directory with real tools.
 
 It is a reply function like any other: it looks at the request, and emits text and tool_use blocks that take
-the ordinary road. `history` reads where the conversation stands, `tour` and `intents` answer, `words` has the
+the ordinary road. `history` reads where the conversation stands, `steps` and `intents` answer, `words` has the
 fixed texts.
 """
 
@@ -15,7 +15,7 @@ from mcode.model.guide.flow import GO_ON, Flow
 from mcode.model.guide.history import STEPS, is_first_answer, step_reached
 from mcode.model.guide.intents import find_intent, summary
 from mcode.model.guide.reading import was_denied
-from mcode.model.guide.tour import TITLES, take_step
+from mcode.model.guide.steps import TITLES, take_step
 from mcode.model.guide.words import WELCOME, WELCOME_TO_DEMO
 from mcode.model.script import Reply, RequestView, Script, reply
 from mcode.model.scripted import ScriptedClient
@@ -29,7 +29,7 @@ PACE = 0.008
 """Seconds between two deltas: fast enough to read along."""
 
 _NEXT = re.compile(
-    r"\A\W*(next( step)?|continue|go( on)?|more|ok(ay)?|yes|y|sure|proceed|start|begin|(start )?(the )?tour)\W*\Z",
+    r"\A\W*(next( step)?|continue|go( on)?|more|ok(ay)?|yes|y|sure|proceed|start|begin|(start )?(the )?steps)\W*\Z",
     re.IGNORECASE,
 )
 _HELLO = re.compile(
@@ -87,7 +87,7 @@ def _where_we_are(reached: int) -> str:
     if reached >= STEPS:
         return f"{words.HELLO_AGAIN} {words.OVER}{words.MENU}"
     if not reached:
-        return f"{words.HELLO_AGAIN} The tour has not begun yet.{GO_ON}"
+        return f"{words.HELLO_AGAIN} The first step is yet to come.{GO_ON}"
     return f"{words.HELLO_AGAIN} We have had step {reached} of {STEPS}, {TITLES[reached - 1]}.{GO_ON}"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcode.model.guide.history import STEPS, step_reached
 from mcode.model.guide.reading import reason_of, total_of, was_denied, was_stopped
-from mcode.model.guide.words import ON_TOUR, TOUR_ENDED
+from mcode.model.guide.words import AT_THE_END, ON_THE_WAY
 from mcode.model.script import Reply, reply, use
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Flow:
     def say(self, words: str) -> Reply:
         """Say something; the turn ends with it."""
         if not self.heading and step_reached(self.view) >= STEPS:
-            words = words.removesuffix(GO_ON).replace(ON_TOUR, TOUR_ENDED)
+            words = words.removesuffix(GO_ON).replace(ON_THE_WAY, AT_THE_END)
         if self.view.turns == 1 and not self.begins:
             # A run that shows only the last words, as `-p` does, has not shown the introduction.
             words = f"{words}\n\n{SIGNATURE}"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mcode.model.script import RequestView, Result
 
 STEPS = 6
-"""Steps of the tour."""
+"""Steps that show a newcomer around."""
 
 SCRATCH_STEM = "mcode-guide-scratch"
 SCRATCH_NAME = re.compile(rf"{SCRATCH_STEM}(-\d+)?\.txt\Z")
@@ -35,7 +35,7 @@ class Scratch:
 
 
 def step_reached(view: RequestView) -> int:
-    """The last step of the tour that was begun before this message; 0 for none."""
+    """The last step that was begun before this message; 0 for none."""
     for words in view.texts_before_turn():
         found = _STEP_HEADING.findall(words)
         if found:

@@ -1,4 +1,4 @@
-"""The phrases that the guide knows, and what it does for each beside the tour."""
+"""The phrases that the guide knows, and what it does for each beside the six steps."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def summary(view: RequestView) -> str:
     """What the guide knows of the session, for a compaction: enough to go on from."""
     step = step_reached(view)
     own = own_scratch(view)
-    where = f"The tour has reached Step {step} of 6." if step else "The tour has not begun."
+    where = f"Step {step} of 6 was the last." if step else "The first step is yet to come."
     file = f" The scratch file {own.name} is there." if own else ""
     return f"A session with mcode's offline guide, a script. {where}{file}"
 
@@ -176,7 +176,7 @@ ANY_LENGTH: tuple[tuple[re.Pattern[str], Answer], ...] = (
 
 INTENTS = (
     *ANY_LENGTH,
-    (_phrases(r"\A\W*(play|run|show( me)?|start)?\W*(the |a )?demo\W*\Z"), demo.play),
+    (_phrases(r"\A\W*(play|run|show( me)?|start)?\W*(the |a )?(demo|tour)\W*\Z"), demo.play),
     (_phrases(r"\baudit\b.{0,20}\bprogram\b|\bprogram\b.{0,20}\baudit\b"), demo.show_program),
     (_phrases(r"\baudit\b"), demo.show_direct),
     (_phrases(r"\btool search\b|\bdeferr(al|ed)\b|\bfind (a|the right) tool\b"), demo.show_search),

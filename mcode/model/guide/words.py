@@ -22,13 +22,13 @@ INTRODUCTION = (
 
 HELLO_AGAIN = "Hello again; still me, the script."
 
-ON_TOUR = "- `next`: go on with the tour (six short steps); `again` repeats a step, `start over` begins anew"
-TOUR_ENDED = "- `start over`: the tour from its beginning; `again` repeats its last step"
+ON_THE_WAY = "- `next`: go on, in six short steps in all; `again` repeats a step, `start over` begins anew"
+AT_THE_END = "- `start over`: the six steps from their beginning; `again` repeats the last one"
 
 MENU = f"""\
 I can do these, and nothing else:
 
-{ON_TOUR}
+{ON_THE_WAY}
 - `play the demo` (where mcode was started with --demo): tool search, and one audit by direct calls and by a program, \
 all measured; or a part of it: `tool search`, `audit by calls`, `audit by program`
 - `find the TODOs`: search the files here
@@ -94,4 +94,4 @@ OWN_COMMAND = (
     "printed joined the conversation, where a real model could use it. I cannot read it."
 )
 
-OVER = "The tour is at its end; `start over` begins it again.\n\n"
+OVER = "The six steps are at their end; `start over` begins them again.\n\n"

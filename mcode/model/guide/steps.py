@@ -1,4 +1,4 @@
-"""The six steps of the tour. Each is one turn: some words, a real call, and what to make of its result."""
+"""The six steps that show a newcomer around. Each is one turn: words, a real call, and what to make of its result."""
 
 from __future__ import annotations
 
