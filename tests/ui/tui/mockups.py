@@ -202,7 +202,6 @@ async def played(
         before=_steady,
     ) as on:
         await scene.act(on)
-        await on.rest(0.15)
         yield on
 
 

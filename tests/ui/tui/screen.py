@@ -54,14 +54,19 @@ class Driven:
             key = Key("enter", "\r") if letter == "\n" else Key(_character_to_key(letter), letter)
             self.app.post_message(key)
         await self.pilot.pause()
-        await self.pilot.pause(0.04 if text.endswith("\n") else 0)
+        if text.endswith("\n"):
+            await self.pilot.pause(0.04)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
 
+    async def armed(self) -> None:
+        """Wait until an approval has the focus and its keys count."""
+        await self.until(lambda: self.focused == "ApprovalPanel" and "Enter confirm" in self.shown)
+
     async def choose(self, answer: str) -> None:
         """Wait until an approval's keys count, choose the answer that begins so, and confirm."""
-        await self.until(lambda: self.focused == "ApprovalPanel" and "Enter confirm" in self.shown)
+        await self.armed()
         number = re.findall(rf"(\d)  {answer}", self.shown)[-1]
         await self.press(number)
         await self.until(lambda: bool(re.search(rf"> {number}  {answer}", self.shown)))
@@ -71,13 +76,17 @@ class Driven:
         """Let time pass with the hands at rest."""
         await self.pilot.pause(seconds)
 
-    async def until(self, met: Callable[[], bool], seconds: float = 10.0) -> None:
-        """Wait for something."""
+    async def until(self, met: Callable[[], bool], seconds: float = 30.0) -> None:
+        """Wait for something, and then until all widgets have done what they had to do.
+
+        The pilot's own pauses make every widget work, so none is taken for each look.
+        """
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while not met():
             assert loop.time() < end, f"waited in vain:\n{self.shown}"
-            await self.pilot.pause(0.02)
+            await asyncio.sleep(0.02)
+        await self.pilot.pause(0)
 
     @property
     def rows(self) -> list[str]:

@@ -61,8 +61,7 @@ async def test_02_enter_before_it_counts_does_nothing_and_a_letter_goes_back_to_
 async def test_03_a_message_that_begins_with_a_digit_arrives_whole(tmp_path: Path) -> None:
     async with screen(tmp_path, turns("Fixed.")) as on:
         await on.ask("rm -r build")
-        await on.rest(COUNTS)
-        assert on.focused == "ApprovalPanel"
+        await on.armed()
         await on.type("1) fix the test\n")
         await on.until(lambda: bool(on.stage.of(TurnFinished)))
         assert on.stage.of(TurnStarted)[-1].text == "1) fix the test"
@@ -72,7 +71,7 @@ async def test_03_a_message_that_begins_with_a_digit_arrives_whole(tmp_path: Pat
 async def test_04_a_number_and_enter_decide_once(tmp_path: Path) -> None:
     async with screen(tmp_path) as on:
         await on.ask("make")
-        await on.rest(COUNTS)
+        await on.armed()
         await on.press("1")
         await on.until(lambda: "> 1  Allow once" in on.shown)
         assert not on.decided
@@ -89,7 +88,7 @@ async def test_05_a_denial_takes_a_reason_and_gives_the_draft_back_as_it_was(tmp
         caret = on.app.prompt.cursor_location
         await on.ask("make")
         await on.press("tab")
-        await on.rest(COUNTS)
+        await on.armed()
         await on.press("2", "enter")
         await on.until(lambda: "why not?" in on.shown)
         await on.type("not now\n")
@@ -103,13 +102,13 @@ async def test_06_a_held_down_enter_decides_only_what_was_chosen(tmp_path: Path)
     async with screen(tmp_path) as on:
         await on.ask("make one")
         await on.ask("make two")
-        await on.rest(COUNTS)
+        await on.armed()
         await on.press("1")
         for _ in range(30):
             await on.type("\n")
         assert on.decided == ["once"]
         assert len(on.app.deciding.waiting) == 1
-        await on.rest(COUNTS)
+        await on.armed()
         await on.press("enter")
         assert on.decided == ["once"], "nothing is preselected"
 
@@ -119,7 +118,7 @@ async def test_07_a_lasting_rule_opens_when_the_end_of_a_long_diff_has_been_seen
     rules = (Proposal("Edit(src/**)", "local", "Always allow edits under src/"),)
     async with screen(tmp_path) as on:
         await on.ask("edit", diff=diff, rules=rules)
-        await on.rest(COUNTS)
+        await on.armed()
         assert re.search(r"lines 1-\d+ of 39\d", on.shown)
         await on.press("2")
         assert "> 2" not in on.shown
@@ -161,9 +160,9 @@ async def test_10_an_interrupt_withdraws_what_waits_and_keeps_draft_and_queue(tm
 async def test_escape_on_an_approval_goes_back_and_neither_denies_nor_interrupts(tmp_path: Path) -> None:
     async with screen(tmp_path) as on:
         await on.ask("make")
-        await on.rest(COUNTS)
+        await on.armed()
         await on.press("1", "escape")
-        assert on.focused == "PromptArea"
+        await on.until(lambda: on.focused == "PromptArea")
         assert not on.decided
         await on.rest(COUNTS)
         assert on.focused == "PromptArea", "it does not take the focus again by itself"
@@ -174,7 +173,7 @@ async def test_escape_on_an_approval_goes_back_and_neither_denies_nor_interrupts
 async def test_a_paste_never_decides(tmp_path: Path) -> None:
     async with screen(tmp_path) as on:
         await on.ask("make")
-        await on.rest(COUNTS)
+        await on.armed()
         on.app.post_message(Paste("1\n"))
         await on.until(lambda: on.draft == "1\n")
         assert not on.decided
@@ -184,7 +183,7 @@ async def test_a_paste_never_decides(tmp_path: Path) -> None:
 async def test_a_withdrawn_approval_hands_a_half_typed_reason_to_the_draft(tmp_path: Path) -> None:
     async with screen(tmp_path) as on:
         await on.ask("make")
-        await on.rest(COUNTS)
+        await on.armed()
         await on.press("2", "enter")
         await on.type("because")
         on.answers[0].cancel()

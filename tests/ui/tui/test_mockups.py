@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,24 +30,28 @@ def bars() -> Iterator[None]:
 @pytest.mark.parametrize("scene", SCENES)
 async def test_the_pictures_of_a_state(scene: str, tmp_path: Path) -> None:
     async with played(tmp_path, scene) as on:
-        found = {"dark": picture(on)}
+        await looks_like(f"{scene}-dark", on)
         on.app.theme = "ansi-light"
-        await on.rest(0.1)
-        found["light"] = picture(on)
+        await looks_like(f"{scene}-light", on)
         await on.pilot.resize_terminal(60, 24)
-        await on.rest(0.1)
-        found["60"] = picture(on, styled=False)
+        await looks_like(f"{scene}-60", on, styled=False)
         assert all(len(row) <= 60 for row in on.rows)
         make_plain(on)
         await on.pilot.resize_terminal(100, 30)
-        await on.rest(0.1)
-        found["ascii"] = picture(on, styled=False)
+        await looks_like(f"{scene}-ascii", on, styled=False)
         assert on.shown.isascii(), [row for row in on.rows if not row.isascii()]
-    for variant, text in found.items():
-        file = PICTURES / f"{scene}-{variant}.txt"
-        if os.environ.get("MCODE_NEW_PICTURES"):
-            file.write_text(text, "utf-8")
-        assert text == file.read_text("utf-8"), variant
+
+
+async def looks_like(name: str, on: Driven, *, styled: bool = True) -> None:
+    """Wait until the screen is the picture of this name."""
+    file = PICTURES / f"{name}.txt"
+    if os.environ.get("MCODE_NEW_PICTURES"):
+        await on.rest(0.5)
+        file.write_text(picture(on, styled=styled), "utf-8")
+    expected = file.read_text("utf-8")
+    with suppress(AssertionError):  # the difference is told below
+        await on.until(lambda: picture(on, styled=styled) == expected)
+    assert picture(on, styled=styled) == expected, name
 
 
 def make_plain(on: Driven) -> None:

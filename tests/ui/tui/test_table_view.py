@@ -69,6 +69,7 @@ async def test_a_letter_of_a_command_that_was_meant_for_the_prompt_rewinds_nothi
         await on.rest(0.4)
         assert made.exists()
         await on.press("o")
+        await on.until(lambda: "Enter confirms" in on.shown)
         await on.rest(0.4)
         await on.press("enter")
         await on.until(lambda: not made.exists())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Self
 
 from textual.app import App, ComposeResult
@@ -16,7 +17,7 @@ from mcode.ui.tui.transcript_view import TranscriptView, behind_text
 from tests.ui.tui.stories import MARKDOWN, finish, program_at_work, start, work_done
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from textual.geometry import Region
     from textual.pilot import Pilot
@@ -63,6 +64,13 @@ class Host(App[None]):
 
 def shown(app: Host) -> list[str]:
     return [app.view.render_line(y).text.rstrip() for y in range(app.view.size.height)]
+
+
+async def until(met: Callable[[], bool]) -> None:
+    """Wait for something."""
+    async with asyncio.timeout(20):
+        while not met():
+            await asyncio.sleep(0.02)
 
 
 def say(app: Host, *events: Event) -> None:
@@ -303,15 +311,13 @@ async def test_what_is_unfolded_is_read_from_its_beginning() -> None:
 
 async def test_a_running_call_is_painted_once_a_second_and_nothing_wakes_up_when_none_runs() -> None:
     app = Host()
-    async with app.run_test(size=(80, 10)) as pilot:
+    async with app.run_test(size=(80, 10)):
         say(app, start("b", "Bash", "sleep 9", command="sleep 9"))
         assert app.view._ticker is not None
         app.now = 3.0
-        await pilot.pause(1.2)
-        assert "running 3 s" in shown(app)[0]
+        await until(lambda: "running 3 s" in shown(app)[0])
         say(app, finish(start("b", "Bash", "sleep 9"), "exit 0"))
-        await pilot.pause(1.1)
-        assert app.view._ticker is None
+        await until(lambda: app.view._ticker is None)
 
 
 async def test_wide_and_joined_letters_leave_every_row_at_the_screens_width() -> None:
