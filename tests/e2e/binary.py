@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.e2e.nursery import nursery
+from tests.e2e.nursery import Order, nursery
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,14 +86,8 @@ class Machine:
         A run with a server would load the SDK, so it is forked from a process that has (see `nursery`).
         """
         if server is not None and environment is None:  # the environment may say how Python itself starts
-            code, out, err = nursery().run(
-                [*arguments, *endpoint(server)],
-                cwd or self.project,
-                self.environment,
-                stdin.encode(),
-                PATIENCE,
-            )
-            return Ran(code, out, err)
+            order = Order([*arguments, *endpoint(server)], cwd or self.project, self.environment)
+            return Ran(*nursery().run(order, stdin.encode(), PATIENCE))
         ended = subprocess.run(
             self.command(*arguments, *endpoint(server)),
             cwd=cwd or self.project,

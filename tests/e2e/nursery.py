@@ -1,32 +1,83 @@
 """Runs of mcode without the seconds that loading the SDK takes: one process has everything loaded and forks for each.
 
 Only for runs that are not about the start. What is left out is the interpreter's own start and the imports; the
-rest, from the command line to the exit code, is the program itself.
+rest, from the command line to the exit code, is the program itself. A run in a terminal leads a session of its own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from io import TextIOWrapper
 
 ROOT = Path(__file__).parents[2]
 LONGEST = 1_000_000
 """Bytes of an order: arguments and environment."""
+
+LATE = (
+    "mcode.cli",
+    "mcode.start",
+    "mcode.wiring.assembly",
+    "mcode.wiring.arriving",
+    "mcode.ui.line.app",
+    "mcode.ui.tui.app",
+    "mcode.ui.tui.late_parts",
+)
+"""What runs with a model import, headless and in both front ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One run of mcode."""
+
+    arguments: Sequence[str]
+    cwd: Path
+    environment: Mapping[str, str]
+    program: str = ""
+    """Python text that runs in place of `-m mcode`."""
+
+
+class Forked:
+    """A run of mcode that goes on by itself."""
+
+    def __init__(self, answers: int) -> None:
+        self._answers: TextIOWrapper = os.fdopen(answers, "r")
+        self.pid = int(self._answers.readline())
+        self._code: int | None = None
+
+    def wait(self) -> int:
+        """The exit code, once it has ended; below 0 it is the signal that ended it."""
+        if self._code is None:
+            with self._answers:
+                self._code = int(self._answers.readline())
+        return self._code
+
+    def ended(self, patience: float = 0) -> bool:
+        """Whether it ends within so many seconds."""
+        return self._code is not None or bool(select.select([self._answers], [], [], patience)[0])
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        if not self.ended():
+            os.kill(self.pid, number)
 
 
 class Nursery:
@@ -41,13 +92,9 @@ class Nursery:
                 pass_fds=[there.fileno()],
                 stdin=subprocess.DEVNULL,
             )
-        self._answers = self._here.makefile("r")
 
-    def run(
-        self, arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: bytes, limit: float
-    ) -> tuple[int, str, str]:
-        """Exit code, standard output and standard error of `mcode ARGUMENTS`; TimeoutError after `limit` seconds."""
-        order = {"arguments": list(arguments), "cwd": str(cwd), "environment": dict(environment)}
+    def run(self, order: Order, stdin: bytes, limit: float) -> tuple[int, str, str]:
+        """Exit code, standard output and standard error; TimeoutError after `limit` seconds."""
         with (
             tempfile.TemporaryFile() as given,
             tempfile.TemporaryFile() as out,
@@ -55,18 +102,32 @@ class Nursery:
         ):
             given.write(stdin)
             given.seek(0)
-            files = [given.fileno(), out.fileno(), err.fileno()]
-            socket.send_fds(self._here, [json.dumps(order).encode()], files)
-            child = int(self._answers.readline())
-            late = threading.Timer(limit, os.kill, (child, signal.SIGKILL))
-            late.start()
-            code = int(self._answers.readline())
-            late.cancel()
-            if code == -signal.SIGKILL:
-                raise TimeoutError(f"mcode {arguments}: not ended after {limit} s")
+            child = self._start(order, [given.fileno(), out.fileno(), err.fileno()], terminal=False)
+            if not child.ended(limit):
+                child.kill()
+                raise TimeoutError(f"mcode {order.arguments}: not ended after {limit} s")
             out.seek(0)
             err.seek(0)
-            return code, out.read().decode(), err.read().decode()
+            return child.wait(), out.read().decode(), err.read().decode()
+
+    def start(self, order: Order, terminal: int) -> Forked:
+        """Start it with a terminal as its three streams."""
+        return self._start(order, [terminal] * 3, terminal=True)
+
+    def _start(self, order: Order, streams: Sequence[int], *, terminal: bool) -> Forked:
+        told = {
+            "arguments": list(order.arguments),
+            "cwd": str(order.cwd),
+            "environment": dict(order.environment),
+            "program": order.program,
+            "terminal": terminal,
+        }
+        answers, answering = os.pipe()
+        try:
+            socket.send_fds(self._here, [json.dumps(told).encode()], [*streams, answering])
+        finally:
+            os.close(answering)
+        return Forked(answers)
 
 
 @cache
@@ -76,48 +137,81 @@ def nursery() -> Nursery:
 
 
 def serve(orders: socket.socket) -> None:
-    """Fork for each order; answer with the child's number, then with how it ended."""
+    """Fork for each order a process that forks mcode and answers with its number, then with how it ended."""
     load()
     while True:
-        message, files, _, _ = socket.recv_fds(orders, LONGEST, 3)
+        message, files, _, _ = socket.recv_fds(orders, LONGEST, 4)
         if not message:
             return
-        child = os.fork()
-        if child == 0:
+        if os.fork() == 0:
             orders.close()
-            become_mcode(json.loads(message), files)
+            watch(json.loads(message), files)
         for each in files:
             os.close(each)
-        orders.sendall(f"{child}\n".encode())
-        _, status = os.waitpid(child, 0)
-        orders.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
 
 
 def load() -> None:
     """Import what a run with a model imports, and see that nothing runs beside: a fork copies one thread only."""
-    for name in ("mcode.cli", "mcode.start", "mcode.wiring.assembly"):
+    for name in LATE:
         importlib.import_module(name)
+    from mcode.mcp import library
     from mcode.model.anthropic import preload
 
+    library.load()
     preload()
     gc.freeze()
     if threading.active_count() > 1:
         raise RuntimeError("a thread runs after the imports, so forking is not safe")
 
 
-def become_mcode(order: dict[str, Any], files: Sequence[int]) -> NoReturn:
+def watch(order: dict[str, Any], files: Sequence[int]) -> NoReturn:
+    """Fork mcode, and stay until it has ended."""
+    *streams, answering = files
+    child = os.fork()
+    if child == 0:
+        os.close(answering)
+        become_mcode(order, streams)
+    for each in streams:
+        os.close(each)
+    os.write(answering, f"{child}\n".encode())
+    _, status = os.waitpid(child, 0)
+    with contextlib.suppress(BrokenPipeError):  # nobody waits for it any more
+        os.write(answering, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os._exit(0)
+
+
+def become_mcode(order: dict[str, Any], streams: Sequence[int]) -> NoReturn:
     from mcode.__main__ import main
 
-    for number, each in enumerate(files):
+    if order["terminal"]:
+        os.setsid()
+        fcntl.ioctl(streams[0], termios.TIOCSCTTY, 0)
+    for number, each in enumerate(streams):
         os.dup2(each, number)
+    for each in streams:
         os.close(each)
+    if order["terminal"]:
+        open_terminal()
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environment"])
     sys.argv = ["mcode", *order["arguments"]]
+    if order["program"]:
+        exec(compile(order["program"], "<program>", "exec"), {"__name__": "__main__"})
     sys.exit(main())
 
 
+def open_terminal() -> None:
+    """Python's own streams, as it makes them at its start where they are a terminal."""
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 -- for good
+    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 -- for good
+    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 -- for good
+
+
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt), socket.socket(fileno=int(sys.argv[1])) as inherited:
-        serve(inherited)
+    orders = socket.socket(fileno=int(sys.argv[1]))
+    with contextlib.suppress(KeyboardInterrupt), orders:
+        serve(orders)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import sys
+import termios
 import time
 from typing import TYPE_CHECKING, Any, Self
 
 import pexpect
 import pyte
+from pexpect.fdpexpect import fdspawn
 from rich.style import Style
 from rich.text import Text
 from typing_extensions import override
+
+from tests.e2e.nursery import Order, nursery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,6 +35,9 @@ if TYPE_CHECKING:
 
         def command(self, *arguments: str) -> list[str]: ...
 
+    Spawned = fdspawn[bytes]
+else:
+    Spawned = fdspawn
 
 PATIENCE = 60.0
 """Seconds that a busy machine may take for anything."""
@@ -40,6 +51,45 @@ QUIET = 1.3
 """Seconds without a key after which an approval is asked, and a little more."""
 
 
+MCODE = (sys.executable, "-m", "mcode")
+
+
+class Child(Spawned):
+    """A run that was forked from the nursery, as pexpect has one that it started."""
+
+    def __init__(self, order: Order, columns: int, rows: int) -> None:
+        ours, theirs = os.openpty()
+        termios.tcsetwinsize(theirs, (rows, columns))
+        try:
+            self._forked = nursery().start(order, theirs)
+        finally:
+            os.close(theirs)
+        super().__init__(ours)
+        self.pid = self._forked.pid
+        self.exitstatus: int | None = None
+
+    @override
+    def isalive(self) -> bool:
+        return not self._forked.ended()
+
+    def kill(self, number: int) -> None:
+        self._forked.kill(number)
+
+    def wait(self) -> None:
+        """Wait until it has ended; `exitstatus` is None where a signal did it."""
+        code = self._forked.wait()
+        self.exitstatus = code if code >= 0 else None
+
+    @override
+    def close(self, force: bool = True) -> None:
+        """Take the terminal away, as closing its window does, and end what does not end by that."""
+        with contextlib.suppress(OSError):  # a test has taken it away
+            super().close()
+        if not self._forked.ended(2):
+            self._forked.kill(signal.SIGKILL)
+        self._forked.wait()
+
+
 class BinaryTerminal:
     """One run of mcode as a user has it in front of them."""
 
@@ -50,19 +100,29 @@ class BinaryTerminal:
         columns: int = 100,
         rows: int = 40,
         environment: Mapping[str, str] | None = None,
+        program: str = "",
+        fresh: bool = False,
     ) -> None:
+        """`program`: Python text that runs in place of `-m mcode`. `fresh`: Python itself starts anew, too.
+
+        Else the run is forked from a process that has everything loaded (see `nursery`), unless something other
+        than mcode is started, or the environment says how Python starts.
+        """
         self._display = pyte.HistoryScreen(columns, rows, history=5_000)
         self._stream = pyte.ByteStream(self._display)
         self.written = b""
         """Every byte that the program has written."""
-        program, *rest = machine.command(*arguments)
-        self.child: Any = pexpect.spawn(
-            program,
-            rest,
-            cwd=str(machine.project),
-            env={**machine.environment, "TERM": "xterm-256color", "LANG": "C.UTF-8", **(environment or {})},
-            dimensions=(rows, columns),
-        )
+        around = {**machine.environment, "TERM": "xterm-256color", "LANG": "C.UTF-8", **(environment or {})}
+        command = machine.command(*arguments)
+        own = tuple(command[:3]) == MCODE
+        if program:
+            command = [sys.executable, "-c", program, *arguments]
+        if fresh or not own or any(name.startswith("PYTHON") for name in environment or {}):
+            self.child: Any = pexpect.spawn(
+                command[0], command[1:], cwd=str(machine.project), env=around, dimensions=(rows, columns)
+            )
+        else:
+            self.child = Child(Order(arguments, machine.project, around, program), columns, rows)
         self.child.delaybeforesend = None
 
     def __enter__(self) -> Self:

@@ -15,44 +15,53 @@ from tools.messages_server import running_server
 
 if TYPE_CHECKING:
     from tests.e2e.binary import Machine
-    from tests.e2e.terminal import BinaryTerminal
 
 SLOW = """
-import asyncio
-from mcode.wiring import loading
-load = loading.load_modules
+import asyncio, os, sys
+from mcode import start
+load = start.load_modules
 async def slowly(names):
-    await asyncio.sleep(SECONDS)
+    while not os.path.exists(os.environ["MAY_GO_ON"]):
+        await asyncio.sleep(0.02)
     await load(names)
-loading.load_modules = slowly
+start.load_modules = slowly
 from mcode.__main__ import main
-import sys
 sys.exit(main())
 """
-"""mcode whose preparation takes so many seconds longer."""
+"""mcode whose preparation takes until a file is there."""
 
 FRONT_ENDS = pytest.mark.parametrize("screen", ["1", "0"], ids=["screen", "lines"])
 
 
-def started(machine: Machine, *arguments: str, screen: str, seconds: float = 60) -> BinaryTerminal:
-    program = SLOW.replace("SECONDS", str(seconds))
-    terminal = ScreenTerminal(machine, *arguments, program=program, MCODE_SCREEN=screen)
-    terminal.wait_for("mcode 0.")
-    return terminal
+class Early(ScreenTerminal):
+    """One run whose session does not open before the test says so."""
+
+    def __init__(self, machine: Machine, *arguments: str, screen: str) -> None:
+        self._may_go_on = machine.home / "may-go-on"
+        super().__init__(
+            machine,
+            *arguments,
+            program=SLOW,
+            fresh=False,
+            MCODE_SCREEN=screen,
+            MAY_GO_ON=str(self._may_go_on),
+        )
+        self.wait_for("mcode 0.")
+
+    def go_on(self) -> None:
+        self._may_go_on.touch()
 
 
 @FRONT_ENDS
 def test_what_is_sent_before_the_session_is_open_is_sent_once_it_is(machine: Machine, screen: str) -> None:
     script = parse_script({"turns": [{"reply": "First."}, {"reply": "Second."}]}, "early")
-    with (
-        running_server(script) as server,
-        started(machine, *endpoint(server), screen=screen, seconds=2) as terminal,
-    ):
+    with running_server(script) as server, Early(machine, *endpoint(server), screen=screen) as terminal:
         terminal.say("one")
         terminal.say("two")
         terminal.wait_for("once the session is open")
         assert not server.bodies
         terminal.type("a draft")
+        terminal.go_on()
         terminal.wait_for("Second.")
         asked = [body["messages"][-1]["content"][-1]["text"] for body in server.bodies]
         assert asked == ["one", "two"]
@@ -61,7 +70,7 @@ def test_what_is_sent_before_the_session_is_open_is_sent_once_it_is(machine: Mac
 
 @FRONT_ENDS
 def test_a_message_is_taken_back_and_quit_leaves_at_once(machine: Machine, screen: str) -> None:
-    with started(machine, screen=screen) as terminal:
+    with Early(machine, screen=screen) as terminal:
         terminal.say("take this back")
         terminal.wait_for("once the session is open")
         terminal.child.send("\x1b[A")
@@ -74,22 +83,24 @@ def test_a_message_is_taken_back_and_quit_leaves_at_once(machine: Machine, scree
 @FRONT_ENDS
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_preparation(machine: Machine, screen: str, number: signal.Signals) -> None:
-    with started(machine, screen=screen) as terminal:
+    with Early(machine, screen=screen) as terminal:
         terminal.child.kill(number)
         assert terminal.wait_for_end() == 128 + number
 
 
 @FRONT_ENDS
 def test_control_d_ends_the_preparation(machine: Machine, screen: str) -> None:
-    with started(machine, screen=screen) as terminal:
+    with Early(machine, screen=screen) as terminal:
         terminal.child.send("\x04")
         assert terminal.wait_for_end() == 0
 
 
 @FRONT_ENDS
 def test_a_mistake_is_told_with_exit_code_2_and_what_was_typed_is_left(machine: Machine, screen: str) -> None:
-    with started(machine, "--permission-mode", "nonsense", screen=screen, seconds=2) as terminal:
+    with Early(machine, "--permission-mode", "nonsense", screen=screen) as terminal:
         terminal.say("long thought of")
+        terminal.wait_for("once the session is open")
+        terminal.go_on()
         assert terminal.wait_for_end() == 2
         written = terminal.written.decode("utf-8", "replace")
         assert "nonsense" in written
@@ -106,8 +117,10 @@ def test_a_folder_that_has_to_be_asked_about_gives_the_draft_on(machine: Machine
     (machine.project / ".claude" / "settings.json").write_text(json.dumps(settings))
     (machine.home / ".mcode").mkdir(exist_ok=True)
     (machine.home / ".mcode" / "trust.json").write_text(json.dumps({"note": str(machine.project)}))
-    with started(machine, "--demo", screen=screen, seconds=2) as terminal:
+    with Early(machine, "--demo", screen=screen) as terminal:
         terminal.type("kept draft")
+        terminal.wait_for("kept draft")
+        terminal.go_on()
         terminal.wait_for("Trust this folder?")
         terminal.child.send("\r")
         terminal.wait_for("kept draft")

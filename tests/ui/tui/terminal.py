@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import re
-import sys
+from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
-from tests.e2e.binary import Machine
 from tests.e2e.terminal import BinaryTerminal
+
+if TYPE_CHECKING:
+    from tests.e2e.binary import Machine
 
 READY = "Enter send"
 """Stands over the prompt."""
 
 LEAVES = b"\x1b[?1049l"
 """What gives the normal screen back."""
-
-
-class _Programmed(Machine):
-    """A machine on which a text of Python starts mcode."""
-
-    def __init__(self, machine: Machine, program: str) -> None:
-        super().__init__(machine.home, machine.project)
-        object.__setattr__(self, "program", program)
-
-    program: str
-
-    @override
-    def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-c", self.program, *arguments]
 
 
 class ScreenTerminal(BinaryTerminal):
@@ -41,15 +27,18 @@ class ScreenTerminal(BinaryTerminal):
         columns: int = 100,
         rows: int = 30,
         program: str = "",
+        fresh: bool | None = None,
         **environment: str,
     ) -> None:
-        """`program`: Python text that runs in place of `-m mcode`."""
+        """`program`: Python text that runs in place of `-m mcode`, in a Python of its own unless `fresh` is False."""
         super().__init__(
-            _Programmed(machine, program) if program else machine,
+            machine,
             *arguments,
             columns=columns,
             rows=rows,
             environment=environment,
+            program=program,
+            fresh=bool(program) if fresh is None else fresh,
         )
 
     def choose(self, answer: str, title: str) -> None:
