@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from mcode import jsontext
 from mcode.model import failures
-from mcode.model.client import Failure, FailureClass, ModelFailure, ModelInfo
+from mcode.model.client import Failure, FailureClass, ModelFailure
+from mcode.model.custom_headers import custom_headers, is_secret
+from mcode.model.listing import items_of, model_info
+from mcode.model.patience import Patience
 from mcode.model.profiles import HeaderStyle
-from mcode.model.reading import count_field, is_object, objects_in, text_field
+from mcode.model.reading import is_object, text_field
 from mcode.model.sending_hook import hook_for
 from mcode.model.sse import BrokenStreamError, EventDecoder
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
 
     from mcode.jsontext import JsonObject, JsonValue
+    from mcode.model.client import ModelInfo
     from mcode.model.profiles import Profile
 
 CONNECT_LIMIT = 10.0
@@ -46,12 +50,6 @@ KEPT_START = 2000
 
 PLACEHOLDER = "none"
 """Sent where no credential is set: without one the SDK would look for the user's own elsewhere."""
-
-SECRET_WORDS = ("auth", "key", "token", "secret", "cookie")
-"""A custom header with one of these in its name holds a secret."""
-
-SECRET_MINIMUM = 8
-"""Characters below which a header's value is a word and no secret."""
 
 
 def preload() -> None:
@@ -88,8 +86,8 @@ class AnthropicClient:
         self._on_sent = on_sent
         self._profile = profile
         self._credential = credential
-        self._custom = _custom_headers(os.environ if environment is None else environment)
-        secrets = [value for name, value in self._custom.items() if _is_secret(name)]
+        self._custom = custom_headers(os.environ if environment is None else environment)
+        secrets = [value for name, value in self._custom.items() if is_secret(name)]
         self._endpoint = failures.Endpoint(
             name=profile.name,
             url=f"{profile.base_url.split('://')[0]}://{profile.name}/v1/messages",
@@ -128,7 +126,7 @@ class AnthropicClient:
         query: JsonObject = {"limit": 1000}
         for _ in range(LIST_PAGES):
             page = await self._get("/v1/models", query)
-            models.extend(info for item in objects_in(_list_of(page)) if (info := _model_info(item)).id)
+            models.extend(info for item in items_of(page) if (info := model_info(item)).id)
             last = text_field(page, "last_id")
             if not last or not is_object(page) or page.get("has_more") is not True:
                 break
@@ -162,7 +160,7 @@ class AnthropicClient:
         decoder = EventDecoder()
         start = b""
         events = 0
-        patience = _Patience(self._profile, self._endpoint)
+        patience = Patience(self._profile, self._endpoint)
         chunks = response.aiter_bytes()
         while True:
             with self._failures(patience.failure, started=events > 0):
@@ -200,7 +198,7 @@ class AnthropicClient:
             yield
         except TimeoutError:
             raise ModelFailure(silence()) from None
-        except Exception as error:  # -- whatever the SDK and its HTTP library raise is a failure
+        except _sdk_failures() as error:
             raise ModelFailure(self._explain(error, started=started)) from error
 
     async def _open(self) -> AsyncAnthropic:
@@ -293,104 +291,45 @@ class AnthropicClient:
         return failures.explain_no_stream(self._endpoint, response.status_code, content_type, text)
 
 
-class _Patience:
-    """How long the next piece of a stream may take. Every byte is a sign of life; only content ends the first wait."""
-
-    def __init__(self, profile: Profile, endpoint: failures.Endpoint) -> None:
-        self._profile = profile
-        self._endpoint = endpoint
-        self._loop = asyncio.get_running_loop()
-        total = profile.total_limit
-        self._deadline = None if total is None else self._loop.time() + total
-        self._started = False
-        self._content = False
-        self.finished = False
-        """True once `message_stop` came."""
-
-    def saw(self, event: JsonObject) -> None:
-        kind = event["type"]
-        self._started = True
-        self._content = self._content or kind.startswith("content_block")
-        self.finished = self.finished or kind == "message_stop"
-
-    def left(self) -> float:
-        """Seconds."""
-        if self._deadline is None:
-            return self._quiet_limit()
-        return max(min(self._quiet_limit(), self._deadline - self._loop.time()), 0)
-
-    def failure(self) -> Failure:
-        """The failure that the limit just met stands for."""
-        total = self._profile.total_limit
-        if total is not None and self._deadline is not None and self._loop.time() >= self._deadline:
-            return failures.explain_silence(self._endpoint, total, started=self._started, total=True)
-        return failures.explain_silence(self._endpoint, self._quiet_limit(), started=self._started)
-
-    def _quiet_limit(self) -> float:
-        return self._profile.idle_limit if self._content else self._profile.first_event_limit
-
-
 async def _drain(chunks: AsyncIterator[bytes]) -> None:
     """Read the end of a finished answer, so that its connection can serve the next request."""
-    with suppress(Exception):  # -- the answer is complete, whatever comes behind it
+    with suppress(*_sdk_failures()):  # the answer is complete, whatever comes behind it
         async with asyncio.timeout(CLOSE_LIMIT):
             async for _ in chunks:
                 pass
 
 
 async def _close(stream: AsyncStream[object]) -> None:
-    """Drop the connection unless the answer was read to its end; never raises, never hangs."""
-    with suppress(Exception):  # -- nothing more is wanted of this connection
+    """Drop the connection unless the answer was read to its end; never hangs."""
+    with suppress(*_sdk_failures()):  # nothing more is wanted of this connection
         async with asyncio.timeout(CLOSE_LIMIT):
             await stream.response.aclose()
+
+
+def _sdk_failures() -> tuple[type[Exception], ...]:
+    """What the SDK and the libraries under it raise for an endpoint, a connection or an answer that fails."""
+    import anthropic
+    import anyio
+    import httpx2
+
+    return (
+        anthropic.AnthropicError,
+        httpx2.HTTPError,
+        httpx2.InvalidURL,
+        httpx2.StreamError,
+        anyio.BrokenResourceError,
+        anyio.ClosedResourceError,
+        anyio.EndOfStream,
+        OSError,  # time limits and TLS among them
+        EOFError,
+        ValueError,  # an address, a header or an answer that cannot be read
+        RuntimeError,  # a connection that was closed from under the request
+    )
 
 
 def _headers(response: Any) -> dict[str, str]:
     return {name.lower(): value for name, value in response.headers.items()}
 
 
-def _custom_headers(environment: Mapping[str, str]) -> dict[str, str]:
-    """ANTHROPIC_CUSTOM_HEADERS, which the SDK adds to every request; names in lower case."""
-    lines = environment.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
-    pairs = (line.partition(":") for line in lines if ":" in line)
-    return {name.strip().lower(): value.strip() for name, _, value in pairs if value.strip()}
-
-
-def header_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """What is secret in ANTHROPIC_CUSTOM_HEADERS: each such value, without the scheme in front of it."""
-    values = [value for name, value in _custom_headers(environment).items() if _is_secret(name)]
-    words = [value.partition(" ")[2].strip() or value for value in values]
-    return tuple(word for word in words if len(word) >= SECRET_MINIMUM)
-
-
-def _is_secret(name: str) -> bool:
-    return any(word in name for word in SECRET_WORDS)
-
-
 def _can_be_sent(credential: str) -> bool:
     return credential.isascii() and credential.isprintable() and " " not in credential
-
-
-def _list_of(page: JsonValue) -> JsonValue:
-    if not is_object(page):
-        return page
-    return page.get("data") or page.get("models")
-
-
-def _model_info(item: JsonObject) -> ModelInfo:
-    """One entry of a list, in Anthropic's words, llama.cpp's, vLLM's, OpenRouter's or LM Studio's."""
-    meta = item.get("meta")
-    windows = (
-        count_field(meta, "n_ctx"),
-        count_field(item, "max_input_tokens"),
-        count_field(item, "max_model_len"),
-        count_field(item, "context_length"),
-        count_field(item, "loaded_context_length"),
-        count_field(item, "max_context_length"),
-    )
-    return ModelInfo(
-        id=text_field(item, "id") or text_field(item, "name"),
-        window=next((window for window in windows if window), None),
-        max_tokens=count_field(item, "max_tokens") or count_field(item, "max_output_tokens") or None,
-        display_name=text_field(item, "display_name") or text_field(item, "name"),
-    )

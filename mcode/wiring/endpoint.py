@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from mcode import files, jsontext
 from mcode.config.key import find_credential
 from mcode.errors import UsageError
-from mcode.model.anthropic import AnthropicClient, header_secrets
+from mcode.model.anthropic import AnthropicClient
 from mcode.model.client import ModelFailure
+from mcode.model.custom_headers import header_secrets
 from mcode.model.profiles import ANTHROPIC, choose_profile
 
 if TYPE_CHECKING:

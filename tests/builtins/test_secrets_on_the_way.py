@@ -9,7 +9,7 @@ import pytest
 
 from mcode.events import ApprovalRequested
 from mcode.masking import Masker
-from mcode.model.anthropic import header_secrets
+from mcode.model.custom_headers import header_secrets
 from mcode.pipeline.side_files import SideFiles
 from mcode.session.store import SessionStore
 from tests.stage import stage, turns, use
