@@ -41,6 +41,18 @@ from mcode.__main__ import main
 main()
 """
 
+FAULTY_SCREEN = """
+from mcode.ui.tui import transcript_view
+draw = transcript_view.TranscriptView.render_lines
+def fail(self, crop):
+    if any("break the screen" in getattr(block, "text", "") for block in self.document.blocks):
+        raise RuntimeError("planted")
+    return draw(self, crop)
+transcript_view.TranscriptView.render_lines = fail
+from mcode.__main__ import main
+raise SystemExit(main())
+"""
+
 HOSTILE = (
     "\x1b]52;c;aGk=\x07 \x1b]0;title\x07 \x1b]8;;http://x\x1b\\ \x1bPq\x1b\\ \x1b[2J \x1b[6n \x1bc \x9b2J \x9d0;x\x9c "
     "\x07 \x08 \r over \x00 \u202e \u200b \U000e0041 \x1b]"
@@ -71,7 +83,7 @@ def test_21_at_rest_nothing_is_written(machine: Machine) -> None:
         terminal.wait_for(READY)
         terminal.say("go")
         terminal.wait_for("Done.")
-        terminal.pump(1.0)
+        terminal.settle(1.0)
         before = len(terminal.written)
         used = _cpu(terminal.child.pid)
         terminal.pump(3.0)
@@ -86,6 +98,19 @@ def test_a_signal_gives_the_terminal_back_and_says_how_to_go_on(machine: Machine
         os.kill(terminal.child.pid, signal.SIGTERM)
         assert terminal.wait_for_end() == 143
         assert LEAVES in terminal.written
+
+
+def test_a_fault_of_the_screen_gives_the_terminal_back_and_says_how_to_go_on(machine: Machine) -> None:
+    with ScreenTerminal(machine, "--demo", program=FAULTY_SCREEN) as terminal:
+        terminal.wait_for(READY)
+        terminal.say("break the screen")
+        terminal.wait_for("A fault in mcode itself (RuntimeError), number ")
+        assert terminal.wait_for_end() == 1
+        left = terminal.written[terminal.written.index(LEAVES) :].decode()
+        (journal,) = machine.sessions
+        assert f"transcript: {journal}" in left
+        assert f"mcode --resume {journal.stem}" in left
+        assert "Traceback" not in left
 
 
 def test_14_no_hostile_sequence_of_a_model_a_file_or_a_tool_reaches_the_terminal(machine: Machine) -> None:
@@ -110,9 +135,9 @@ def test_14_no_hostile_sequence_of_a_model_a_file_or_a_tool_reaches_the_terminal
         terminal.child.send("\r")
         terminal.wait_for("The end of it.")
         terminal.say("/resume")
-        terminal.pump(0.5)
+        terminal.until(lambda: terminal.screen()[0].startswith(" /resume"), "the sessions")
         terminal.child.send("\x1b")
-        terminal.pump(0.3)
+        terminal.wait_for_row_with(READY)
         assert terminal.quit() == 0
     written = terminal.written.decode("utf-8", "replace")
     for sequence in (
@@ -164,7 +189,7 @@ def test_a_terminal_that_goes_away_ends_mcode_and_what_it_ran(machine: Machine) 
         assert ran.out == "Back.\n"
 
 
-def _wait_for(met: Callable[[], bool], seconds: float = 30.0) -> None:
+def _wait_for(met: Callable[[], bool], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not met():
         assert time.monotonic() < end, "waited in vain"
