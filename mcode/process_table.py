@@ -8,8 +8,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-_PROC = Path("/proc")
-
 
 @dataclass(frozen=True, slots=True)
 class ProcessEntry:
