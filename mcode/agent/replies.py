@@ -19,7 +19,7 @@ from mcode.model.client import FailureClass, ModelFailure
 from mcode.model.failure_words import INVALID, OUTPUT_LIMIT, UNKNOWN, failure_word
 from mcode.model.messages import DeltaKind
 from mcode.model.reading import is_object
-from mcode.model.retry import complete
+from mcode.model.retry import Listeners, complete, ignore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ class ModelCaller:
     model: Callable[[], str]
     calls_on_end_turn: bool = False
     """The endpoint's profile: complete calls count although the stop reason is `end_turn`."""
-    raw_events: Callable[[JsonObject], None] | None = None
+    raw_events: Callable[[JsonObject], None] = ignore
     """Receives each raw stream event, where somebody wants them."""
     _continued: int = field(default=0, init=False)
     _asked: int = field(default=0, init=False)
@@ -107,13 +107,15 @@ class ModelCaller:
             assembled = await complete(
                 self.client,
                 body,
+                Listeners(
+                    on_event=self.raw_events,
+                    on_delta=self._show,
+                    on_superseded=self._withdraw,
+                    on_retry=self.events.emit,
+                    on_cancelled=self._keep_cancelled,
+                ),
                 used_ids=self.conversation.history.used_ids,
                 calls_on_end_turn=self.calls_on_end_turn,
-                on_event=self.raw_events,
-                on_delta=self._show,
-                on_superseded=self._withdraw,
-                on_retry=self.events.emit,
-                on_cancelled=self._keep_cancelled,
                 repair=self._repair,
             )
         except asyncio.CancelledError:
@@ -143,7 +145,7 @@ class ModelCaller:
         model = self.model()
         body = self.builder.aside(model, system, text, max_tokens)
         try:
-            assembled = await complete(self.client, body, on_retry=self.events.emit)
+            assembled = await complete(self.client, body, Listeners(on_retry=self.events.emit))
         except ModelFailure as failed:
             self._failure = failure_word(failed.failure)
             kind = TooLongError if failed.failure.kind is FailureClass.COMPACT else EndpointError

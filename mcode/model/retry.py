@@ -54,15 +54,34 @@ class Surroundings:
     """A number from 0 to 1."""
 
 
+def ignore(_: object) -> None:
+    """Nobody is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Who is told what while a round trip runs."""
+
+    on_event: Callable[[JsonObject], None] = ignore
+    """Gets every raw event."""
+    on_delta: Callable[[Delta], None] = ignore
+    """Gets what can be shown of it."""
+    on_superseded: Callable[[AssembledMessage], None] = ignore
+    """Before another try, gets what the broken one had shown, which is void from then on."""
+    on_retry: Callable[[RetryScheduled], None] = ignore
+    """Gets the wait before another try."""
+    on_cancelled: Callable[[AssembledMessage], None] = ignore
+    """Gets what had come when the task was cancelled; CancelledError follows."""
+
+
+NOBODY = Listeners()
+
+
 async def complete(
     client: ModelClient,
     body: JsonObject,
+    listeners: Listeners = NOBODY,
     *,
-    on_event: Callable[[JsonObject], None] | None = None,
-    on_delta: Callable[[Delta], None] | None = None,
-    on_superseded: Callable[[AssembledMessage], None] | None = None,
-    on_retry: Callable[[RetryScheduled], None] | None = None,
-    on_cancelled: Callable[[AssembledMessage], None] | None = None,
     used_ids: Collection[str] = (),
     calls_on_end_turn: bool = False,
     repair: Repair | None = None,
@@ -71,9 +90,6 @@ async def complete(
 ) -> AssembledMessage:
     """Send a body and return the message that comes.
 
-    `on_event` gets every raw event, `on_delta` what can be shown of it.
-    Before another try, `on_superseded` gets what the broken one had shown, which is void from then on, and
-    `on_retry` the wait. `on_cancelled` gets what had come when the task was cancelled; CancelledError follows.
     `repair` is given a failure of class REPAIR and the body, once, and returns a body to send instead, or None.
 
     A message whose stream broke for good is returned as far as it came, with `ended` False and its `failure`.
@@ -83,8 +99,7 @@ async def complete(
         client,
         body,
         new_assembler=lambda: MessageAssembler(used_ids=used_ids, calls_on_end_turn=calls_on_end_turn),
-        on_event=on_event or _ignore,
-        on_delta=on_delta or _ignore,
+        listeners=listeners,
         repair=repair,
         policy=policy or RetryPolicy(),
         around=surroundings or Surroundings(),
@@ -98,15 +113,14 @@ async def complete(
             delay = trip.plan(failure)
             if delay is None:
                 return trip.give_up(failure)
-            if on_superseded is not None and trip.shown:
-                on_superseded(message)
-            if on_retry is not None:
-                on_retry(trip.scheduled(failure, delay))
+            if trip.shown:
+                listeners.on_superseded(message)
+            listeners.on_retry(trip.scheduled(failure, delay))
             await trip.around.sleep(delay)
             trip.attempt += 1
     except asyncio.CancelledError:
-        if on_cancelled is not None and (arrived := trip.arrived()) is not None:
-            on_cancelled(arrived)
+        if (arrived := trip.arrived()) is not None:
+            listeners.on_cancelled(arrived)
         raise
 
 
@@ -117,8 +131,7 @@ class _RoundTrip:
     client: ModelClient
     body: JsonObject
     new_assembler: Callable[[], MessageAssembler]
-    on_event: Callable[[JsonObject], None]
-    on_delta: Callable[[Delta], None]
+    listeners: Listeners
     repair: Repair | None
     policy: RetryPolicy
     around: Surroundings
@@ -206,11 +219,11 @@ class _RoundTrip:
         stream = self.client.stream(self.body)
         try:
             async for event in stream:
-                self.on_event(event)
+                self.listeners.on_event(event)
                 if event.get("type") == "error":
                     raise ModelFailure(explain_answer(Endpoint(self.client.name), 200, event))
                 for delta in assembler.feed(event):
-                    self.on_delta(delta)
+                    self.listeners.on_delta(delta)
         finally:
             if isinstance(stream, AsyncGenerator):
                 await stream.aclose()
@@ -232,7 +245,3 @@ class _RoundTrip:
     def _cut(self, problem: str) -> Failure:
         text = f"The answer of {self.client.name} could not be used: {problem}. {UNCHANGED} Send the message again."
         return Failure(FailureClass.CUT, text, type="broken_stream")
-
-
-def _ignore(_: object) -> None:
-    """Nobody is told."""

@@ -10,7 +10,7 @@ import pytest
 from mcode import jsontext
 from mcode.model.anthropic import AnthropicClient, preload
 from mcode.model.client import FailureClass, ModelFailure
-from mcode.model.retry import RetryPolicy, complete
+from mcode.model.retry import Listeners, RetryPolicy, complete
 from mcode.model.script import ErrorReply, Reply, render_events, reply, script_of, text, thinking, use
 from tests.model.conftest import BODY, client_for, message_of
 from tools.messages_server import FAULTS, MessagesServer
@@ -239,7 +239,9 @@ async def test_s_06_and_the_same_request_sent_again_succeeds(
 ) -> None:
     scheduled: list[RetryScheduled] = []
     async with MessagesServer(script_of(faulty(fault), faulty(fault), NEXT)) as server:
-        got = await complete(client_for(clients, server.url), BODY, on_retry=scheduled.append, policy=QUICK)
+        got = await complete(
+            client_for(clients, server.url), BODY, Listeners(on_retry=scheduled.append), policy=QUICK
+        )
         assert got.complete
         assert [entry.attempt for entry in scheduled] == [2, 3]
         assert len({request.body for request in server.requests}) == 1
@@ -252,7 +254,7 @@ async def test_s_06_after_content_the_answer_is_repeated_once_and_what_was_shown
     script = script_of(faulty("cut-in-tool-json"), Reply(blocks=BLOCKS), NEXT)
     async with MessagesServer(script) as server:
         client = client_for(clients, server.url)
-        got = await complete(client, BODY, on_superseded=void.append, policy=QUICK)
+        got = await complete(client, BODY, Listeners(on_superseded=void.append), policy=QUICK)
         assert got.complete
         assert len(got.uses) == 2
         assert [block["type"] for block in void[0].message["content"]] == ["thinking", "text", "tool_use"]
@@ -320,7 +322,7 @@ async def test_a_server_that_is_restarted_is_found_again(clients: list[Anthropic
         assert (await complete(client, BODY)).complete
         scheduled: list[RetryScheduled] = []
         patient = RetryPolicy(tries=20, first_delay=0.1, longest_delay=0.1)
-        assert (await complete(client, BODY, on_retry=scheduled.append, policy=patient)).complete
+        assert (await complete(client, BODY, Listeners(on_retry=scheduled.append), policy=patient)).complete
         assert scheduled
         assert {entry.kind for entry in scheduled} == {"connection"}
 

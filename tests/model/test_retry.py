@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcode.model.client import Failure, FailureClass, ModelFailure
-from mcode.model.retry import RetryPolicy, complete
+from mcode.model.retry import Listeners, RetryPolicy, complete
 from mcode.model.script import ErrorReply, Reply, reply, script_of, text, use
 from mcode.model.scripted import ScriptedClient
 from tests.model.conftest import BODY, FakeTime
@@ -61,7 +61,7 @@ class Watch:
 async def test_a_good_answer_is_returned_at_once(fake_time: FakeTime) -> None:
     seen: list[JsonObject] = []
     client = ScriptedClient(script_of(reply("Looking.", use("Bash", {"command": "ls"}))))
-    got = await complete(client, BODY, on_event=seen.append, surroundings=fake_time.surroundings)
+    got = await complete(client, BODY, Listeners(on_event=seen.append), surroundings=fake_time.surroundings)
     assert got.complete
     assert got.failure is None
     assert [use.name for use in got.uses] == ["Bash"]
@@ -74,7 +74,9 @@ async def test_a_good_answer_is_returned_at_once(fake_time: FakeTime) -> None:
 async def test_s_06_529_three_times_and_then_good(fake_time: FakeTime) -> None:
     scheduled: list[RetryScheduled] = []
     client = ScriptedClient(script_of(OVERLOADED, OVERLOADED, OVERLOADED, GOOD))
-    got = await complete(client, BODY, on_retry=scheduled.append, surroundings=fake_time.surroundings)
+    got = await complete(
+        client, BODY, Listeners(on_retry=scheduled.append), surroundings=fake_time.surroundings
+    )
     assert got.complete
     assert fake_time.waits == [1, 2, 4]
     assert [(entry.attempt, entry.limit, entry.delay) for entry in scheduled] == [
@@ -163,7 +165,7 @@ async def test_s_06_an_error_inside_the_stream_before_content_is_retried_like_an
     early = Reply(blocks=(text("never shown"),), error=ErrorReply(529, after_events=2))
     watch = Watch()
     client = ScriptedClient(script_of(early, early, GOOD))
-    got = await complete(client, BODY, **watch.callbacks, surroundings=fake_time.surroundings)
+    got = await complete(client, BODY, Listeners(**watch.callbacks), surroundings=fake_time.surroundings)
     assert got.complete
     assert [entry[0] for entry in watch.told[:2]] == ["retry", "retry"]
     assert "void" not in [entry[0] for entry in watch.told], "nothing had been shown"
@@ -172,7 +174,7 @@ async def test_s_06_an_error_inside_the_stream_before_content_is_retried_like_an
 async def test_s_06_what_a_broken_try_had_shown_is_withdrawn_before_the_next_one(fake_time: FakeTime) -> None:
     watch = Watch()
     client = ScriptedClient(script_of(broken_after_text(), Reply(blocks=(text("Whole."),), chunk=99)))
-    got = await complete(client, BODY, **watch.callbacks, surroundings=fake_time.surroundings)
+    got = await complete(client, BODY, Listeners(**watch.callbacks), surroundings=fake_time.surroundings)
     assert watch.told == [
         ("shown", "Half a"),
         ("void", [text("Half a")]),
@@ -269,8 +271,7 @@ async def test_s_07_a_cancelled_answer_leaves_what_had_come() -> None:
         complete(
             ScriptedClient(script_of(slow)),
             BODY,
-            on_delta=lambda _: shown.set(),
-            on_cancelled=kept.append,
+            Listeners(on_delta=lambda _: shown.set(), on_cancelled=kept.append),
         )
     )
     await shown.wait()
@@ -288,8 +289,7 @@ async def test_s_06_a_wait_can_be_cancelled() -> None:
         complete(
             ScriptedClient(script_of(broken_after_text(), GOOD)),
             BODY,
-            on_retry=lambda _: waiting.set(),
-            on_cancelled=kept.append,
+            Listeners(on_retry=lambda _: waiting.set(), on_cancelled=kept.append),
             policy=RetryPolicy(first_delay=30),
         )
     )
@@ -303,7 +303,7 @@ async def test_s_06_a_wait_can_be_cancelled() -> None:
 async def test_s_07_a_cancelled_request_that_had_shown_nothing_leaves_nothing() -> None:
     kept: list[AssembledMessage] = []
     client = ScriptedClient(script_of(Reply(blocks=(text("late"),), delay=30)))
-    task = asyncio.create_task(complete(client, BODY, on_cancelled=kept.append))
+    task = asyncio.create_task(complete(client, BODY, Listeners(on_cancelled=kept.append)))
     await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
