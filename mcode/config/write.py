@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcode.config.json_parts import as_list, as_object
 from mcode.config.plain_file import reason, resolve
-from mcode.config.written_rules import rule_mark, with_mark
+from mcode.config.written_rules import rule_mark, with_mark, without_mark
 from mcode.errors import StorageError, UsageError
 from mcode.files import private_directory, replace_file, update_json
 from mcode.jsontext import kind_of
@@ -65,7 +65,8 @@ def add_rule(path: Path, behavior: str, rule: str, *, places: Places) -> str:
 def remove_rule(path: Path, behavior: str, rule: str, *, places: Places) -> bool:
     """Take a permission rule out of a settings file of mcode's; False where it does not stand there.
 
-    What else stands in it is kept. Raises as `add_rule` does.
+    What else stands in it is kept. A project's local rule counts no longer, should its file get it back from elsewhere.
+    Raises as `add_rule` does.
     """
     path = _writable(path, places)
     found = False
@@ -83,6 +84,9 @@ def remove_rule(path: Path, behavior: str, rule: str, *, places: Places) -> bool
         }
 
     private_directory(places.state)
+    if _is_local(path):
+        project, mark = resolve(path.parent.parent), rule_mark(behavior, rule)
+        update_json(places.written_rules_file, lambda record: without_mark(record, project, mark))
     update_json(path, change)
     return found
 

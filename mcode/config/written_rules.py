@@ -13,6 +13,7 @@ from mcode.config.plain_file import read_plain, reason
 from mcode.jsontext import JsonError, canonical, parse_object
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from mcode.jsontext import JsonObject, JsonValue
@@ -43,10 +44,21 @@ def read_marks(record: Path, project: Path) -> tuple[frozenset[str], str]:
 
 def with_mark(content: JsonObject, project: Path, mark: str) -> JsonObject:
     """The record with one rule more; everything else in it stays."""
+    return _with_marks(content, project, lambda marks: marks if mark in marks else [*marks, mark])
+
+
+def without_mark(content: JsonObject, project: Path, mark: str) -> JsonObject:
+    """The record without a rule: it counts no longer, also where the project's file gets it back from elsewhere."""
+    return _with_marks(content, project, lambda marks: [each for each in marks if each != mark])
+
+
+def _with_marks(content: JsonObject, project: Path, change: Callable[[list[str]], list[str]]) -> JsonObject:
     number = folder_number(project)
     projects = dict(as_object(content.get("projects")) or {})
-    marks = _marks_of(projects.get(str(project)), number)
-    projects[str(project)] = {"folder": number, "rules": marks if mark in marks else [*marks, mark]}
+    projects[str(project)] = {
+        "folder": number,
+        "rules": change(_marks_of(projects.get(str(project)), number)),
+    }
     return {**content, "projects": projects}
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcode.config.load import local_settings_file
-from mcode.config.write import add_rule, set_value
+from mcode.config.write import add_rule, remove_rule, set_value
 from mcode.errors import StorageError, UsageError
 from tests.config.conftest import texts
 
@@ -46,6 +46,17 @@ def test_an_always_rule_in_a_worktree_is_kept_in_the_main_checkout(world: World)
     add_rule(local_settings_file(tree), "allow", "Bash(make)", places=world.places)
     assert not (tree / ".mcode").exists()
     assert texts(world.load(start=tree), "allow") == texts(world.load(), "allow") == {"Bash(make)"}
+
+
+def test_a_rule_that_was_taken_back_does_not_come_back_with_the_projects_file(world: World) -> None:
+    path = local_settings_file(world.project)
+    for rule in ("Bash(make)", "Bash(ls)"):
+        add_rule(path, "allow", rule, places=world.places)
+    before = path.read_text()
+    assert remove_rule(path, "allow", "Bash(make)", places=world.places)
+    assert not remove_rule(path, "allow", "Bash(make)", places=world.places)
+    path.write_text(before)
+    assert texts(world.load(), "allow") == {"Bash(ls)"}
 
 
 def test_a_rule_that_stands_there_already_is_not_added_again_but_counts(world: World) -> None:
