@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Prefix
@@ -17,6 +17,20 @@ if TYPE_CHECKING:
 
 NO_IMAGES = "images"
 """Subject of a refusal of all images; that of one image alone is `image`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the endpoint takes and gives, whatever the conversation is about."""
+
+    pictures: Pictures
+    """Puts images into bodies, or notes in their place."""
+    max_tokens: int
+    """Tokens that an answer may have."""
+    most_tokens: int
+    """Tokens that it may have at the very most, where one had to be cut."""
+    extra: JsonObject
+    """Fields of the endpoint's profile that stand in every request."""
 
 
 class Bodies:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcode.agent.conversation import Conversation
-    from mcode.agent.pictures import Pictures
+    from mcode.agent.request_body import Terms
     from mcode.catalog.placement import LoadingWay
     from mcode.catalog.shelf import Shelf
     from mcode.jsontext import JsonObject
@@ -45,11 +45,8 @@ class RequestBuilder:
         shelf: Shelf,
         policy: Policy,
         system: Callable[[], str],
-        pictures: Pictures,
+        terms: Terms,
         *,
-        max_tokens: int,
-        most_tokens: int,
-        extra: JsonObject,
         on_refused_loading: Callable[[], None],
         effort: Callable[[], str] = str,
     ) -> None:
@@ -63,17 +60,17 @@ class RequestBuilder:
         """Tools that the user wants to be shown with the next request."""
         self._policy = policy
         self._system = system
-        self._extra = extra
+        self._extra = terms.extra
         self._on_refused_loading = on_refused_loading
         self._effort = effort
         self._deferred: tuple[tuple[Tool, ...] | None, tuple[Tool, ...]] = (None, ())
-        self.made = Bodies(pictures, extra)
+        self.made = Bodies(terms.pictures, terms.extra)
         """Makes the bodies of this conversation."""
         self.left_out = ""
         """What the last repair has left out, in words."""
-        self.most_tokens = most_tokens
+        self.most_tokens = terms.most_tokens
         """Tokens that an answer may have at the very most, where one had to be cut."""
-        self.max_tokens = max_tokens
+        self.max_tokens = terms.max_tokens
         """Tokens that an answer may have."""
         self.bodies: tuple[JsonObject, ...] = ()
         """The last two bodies, the newer one last; they share what they have in common with the conversation."""

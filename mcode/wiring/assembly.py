@@ -10,7 +10,6 @@ from mcode.agent.agent import Agent
 from mcode.agent.conversation import Conversation
 from mcode.agent.meter import Meter
 from mcode.agent.parts import Parts
-from mcode.agent.pictures import Pictures
 from mcode.agent.prompt import system_prompt
 from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
@@ -41,7 +40,7 @@ from mcode.wiring.hook_facts import HookFacts
 from mcode.wiring.hook_watch import HookWatch
 from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
-from mcode.wiring.model import choose_model
+from mcode.wiring.model import choose_model, terms_of
 from mcode.wiring.own_tools import own_tools
 from mcode.wiring.policy import session_policy
 from mcode.wiring.programs import SessionPrograms
@@ -214,10 +213,7 @@ class Assembly:
             self._catalogue.shelf,
             self._policy,
             self._system,
-            Pictures(self._side_files.images.load, accepted=endpoint.images),
-            max_tokens=endpoint.max_tokens,
-            most_tokens=endpoint.most_tokens,
-            extra=endpoint.extra,
+            terms_of(endpoint, self._side_files.images),
             on_refused_loading=self._catalogue.remember_refusal,
             effort=lambda: self._skills.skills.turn_effort,
         )

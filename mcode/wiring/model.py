@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.agent.pictures import Pictures
+from mcode.agent.request_body import Terms
 from mcode.events import Notice
 from mcode.wiring.endpoint import named_endpoint
 
@@ -13,7 +15,15 @@ if TYPE_CHECKING:
     from mcode.agent.meter import Meter
     from mcode.agent.requests import RequestBuilder
     from mcode.events import EventBus
+    from mcode.images.store import ImageStore
+    from mcode.wiring.endpoint import Endpoint
     from mcode.wiring.workbench import Workbench
+
+
+def terms_of(endpoint: Endpoint, images: ImageStore) -> Terms:
+    """What the endpoint takes and gives in a conversation whose images are kept in `images`."""
+    pictures = Pictures(images.load, accepted=endpoint.images)
+    return Terms(pictures, endpoint.max_tokens, endpoint.most_tokens, endpoint.extra)
 
 
 async def choose_model(

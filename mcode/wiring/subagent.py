@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Conversation
 from mcode.agent.meter import Meter
-from mcode.agent.pictures import Pictures
 from mcode.agent.prompt import memory_text
 from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
@@ -38,6 +37,7 @@ from mcode.pipeline.standing import standing_permission
 from mcode.pipeline.validate import SchemaValidator
 from mcode.wiring.agent_servers import AgentServers
 from mcode.wiring.budget import spent
+from mcode.wiring.model import terms_of
 from mcode.wiring.read_files import paths_read
 from mcode.wiring.room import make_room
 
@@ -303,16 +303,12 @@ class SubagentMaker:
         return replace(rules, pins={**rules.pins, **pins}, expects_servers=False)
 
     def _make_builder(self) -> RequestBuilder:
-        endpoint = self._parts.bench.endpoint
         return RequestBuilder(
             self._conversation,
             self._shelf,
             self._policy,
             self._system,
-            Pictures(self._parts.side_files.images.load, accepted=endpoint.images),
-            max_tokens=endpoint.max_tokens,
-            most_tokens=endpoint.most_tokens,
-            extra=endpoint.extra,
+            terms_of(self._parts.bench.endpoint, self._parts.side_files.images),
             on_refused_loading=lambda: None,
             effort=lambda: self._kind.effort or self._parts.agent().skills.turn_effort,
         )
