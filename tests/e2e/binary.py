@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.e2e.nursery import Order, nursery
+from tests.e2e.nursery import Order, Piped, nursery
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,32 +83,27 @@ class Machine:
     ) -> Ran:
         """Run mcode to its end; with a server, as its keyless endpoint and with a model's name.
 
-        A run with a server would load the SDK, so it is forked from a process that has (see `nursery`).
+        It is forked from a process that has everything loaded (see `nursery`), unless the environment says how
+        Python itself starts.
         """
-        if server is not None and environment is None:  # the environment may say how Python itself starts
-            order = Order([*arguments, *endpoint(server)], cwd or self.project, self.environment)
+        around = {**self.environment, **(environment or {})}
+        given = [*arguments, *endpoint(server)]
+        if not any(name.startswith("PYTHON") for name in environment or {}):
+            order = Order(given, cwd or self.project, around)
             return Ran(*nursery().run(order, stdin.encode(), PATIENCE))
         ended = subprocess.run(
-            self.command(*arguments, *endpoint(server)),
+            self.command(*given),
             cwd=cwd or self.project,
-            env={**self.environment, **(environment or {})},
+            env=around,
             input=stdin.encode(),
             capture_output=True,
             timeout=PATIENCE,
         )
         return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
-    def start(self, *arguments: str, server: RunningServer | None = None) -> subprocess.Popen[bytes]:
-        """Start mcode and return at once."""
-        return subprocess.Popen(
-            self.command(*arguments, *endpoint(server)),
-            cwd=self.project,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+    def start(self, *arguments: str, server: RunningServer | None = None) -> Piped:
+        """Start mcode, forked likewise, and return at once."""
+        return nursery().begin(Order([*arguments, *endpoint(server)], self.project, self.environment))
 
 
 def endpoint(server: RunningServer | None) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """Runs of mcode without the seconds that loading the SDK takes: one process has everything loaded and forks for each.
 
 Only for runs that are not about the start. What is left out is the interpreter's own start and the imports; the
-rest, from the command line to the exit code, is the program itself. A run in a terminal leads a session of its own.
+rest, from the command line to the exit code, is the program itself. Each run leads a session of processes.
 """
 
 from __future__ import annotations
@@ -80,6 +80,41 @@ class Forked:
             os.kill(self.pid, number)
 
 
+class Piped:
+    """A run that goes on by itself and writes into pipes, in the words of `subprocess.Popen`."""
+
+    def __init__(self, forked: Forked, out: int, err: int) -> None:
+        self._forked = forked
+        self.stdout = os.fdopen(out, "rb")
+        self._stderr = os.fdopen(err, "rb")
+
+    @property
+    def returncode(self) -> int:
+        return self._forked.wait()
+
+    def poll(self) -> int | None:
+        return self._forked.wait() if self._forked.ended() else None
+
+    def send_signal(self, number: int) -> None:
+        self._forked.kill(number)
+
+    def communicate(self, timeout: float) -> tuple[bytes, bytes]:
+        """What it still writes; TimeoutError, and it is killed, where it has not ended after so many seconds."""
+        late = threading.Timer(timeout, self._forked.kill)
+        late.start()
+        errors: list[bytes] = []
+        reading = threading.Thread(target=lambda: errors.append(self._stderr.read()))
+        reading.start()
+        with self.stdout, self._stderr:
+            rest = self.stdout.read()
+            reading.join()
+        self._forked.wait()
+        if late.finished.is_set():
+            raise TimeoutError(f"not ended after {timeout} s: {errors[0].decode()}")
+        late.cancel()
+        return rest, errors[0]
+
+
 class Nursery:
     """The process with everything loaded; it ends with the one that has started it."""
 
@@ -109,6 +144,17 @@ class Nursery:
             out.seek(0)
             err.seek(0)
             return child.wait(), out.read().decode(), err.read().decode()
+
+    def begin(self, order: Order) -> Piped:
+        """Start it with nothing to read."""
+        (out, writing_out), (err, writing_err) = os.pipe(), os.pipe()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        streams = [nothing, writing_out, writing_err]
+        try:
+            return Piped(self._start(order, streams, terminal=False), out, err)
+        finally:
+            for each in streams:
+                os.close(each)
 
     def start(self, order: Order, terminal: int) -> Forked:
         """Start it with a terminal as its three streams."""
@@ -186,15 +232,14 @@ def watch(order: dict[str, Any], files: Sequence[int]) -> NoReturn:
 def become_mcode(order: dict[str, Any], streams: Sequence[int]) -> NoReturn:
     from mcode.__main__ import main
 
+    os.setsid()
     if order["terminal"]:
-        os.setsid()
         fcntl.ioctl(streams[0], termios.TIOCSCTTY, 0)
     for number, each in enumerate(streams):
         os.dup2(each, number)
     for each in streams:
         os.close(each)
-    if order["terminal"]:
-        open_terminal()
+    open_streams()
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environment"])
@@ -204,11 +249,13 @@ def become_mcode(order: dict[str, Any], streams: Sequence[int]) -> NoReturn:
     sys.exit(main())
 
 
-def open_terminal() -> None:
-    """Python's own streams, as it makes them at its start where they are a terminal."""
+def open_streams() -> None:
+    """Python's own streams, as it makes them at its start."""
     sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 -- for good
     sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 -- for good
-    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 -- for good
+    errors = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 -- for good
+    errors.reconfigure(line_buffering=True)
+    sys.stderr = sys.__stderr__ = errors
 
 
 if __name__ == "__main__":

@@ -160,7 +160,6 @@ def test_0_6_a_signal_ends_the_run_with_valid_lines_and_no_child(
     arguments = ("-p", "wait", "--allowedTools", "Bash(sleep 60)", "--output-format", "stream-json")
     with running_server(script) as server:
         process = machine.start(*arguments, server=server)
-        assert process.stdout is not None
         seen: list[bytes] = []
         for line in process.stdout:
             seen.append(line)
@@ -191,7 +190,6 @@ def test_0_4_an_endpoint_that_is_not_there_is_named_without_a_traceback(machine:
     settings = {"mcode": {"baseUrl": address}}
     machine.settings(settings)
     process = machine.start("-p", "hello", "--model", "m", "--output-format", "stream-json")
-    assert process.stdout is not None
     seen: list[dict[str, Any]] = []
     for line in process.stdout:
         seen.append(json.loads(line))

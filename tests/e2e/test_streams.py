@@ -103,11 +103,10 @@ def test_a_message_goes_out_although_an_inherited_pipe_stays_silent_and_that_is_
 
 
 def test_a_file_on_standard_input_is_read_to_its_end(machine: Machine) -> None:
-    (machine.project / "log").write_text("x" * 200_000)
     with running_server(saying("Seen.")) as server:
-        ran = shell(machine, '"$@" <log', "-p", "read", *endpoint(server))
+        ran = machine.run("-p", "read", stdin="x" * 200_000, server=server)
         sent = server.bodies[0]["messages"][0]["content"][-1]["text"]
-    assert ran.returncode == 0, ran.stderr
+    assert ran.code == 0, ran.err
     assert sent == "read\n\n" + "x" * 200_000
 
 

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import mcode
 from tests.e2e.binary import Machine
 from tests.ui.tui.terminal import ScreenTerminal
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 def test_the_tour_runs_without_key_terminal_or_network_and_ends_with_the_ledger(tmp_path: Path) -> None:
-    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    environment = {**kept, "HOME": str(tmp_path), "PYTHONPATH": str(Path(mcode.__file__).parent.parent)}
-    ran = subprocess.run(
-        [sys.executable, "-m", "mcode", "--tour", "-p", "--output-format", "json"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    assert ran.returncode == 0, ran.stderr
-    played, context = (json.loads(line) for line in ran.stdout.splitlines())
+    machine = Machine.fresh(tmp_path)
+    ran = machine.run("--tour", "-p", "--output-format", "json")
+    assert ran.code == 0, ran.err
+    played, context = ran.lines
     assert "Both answers are right" in played["result"]
     assert (
         "nothing was changed" in played["result"]

@@ -117,21 +117,12 @@ async def test_m_10_no_server_survives_a_signal_that_ends_mcode_in_the_middle_of
 
 
 def test_m_10_a_headless_run_leaves_no_server(tmp_path: Path) -> None:
-    home, project = tmp_path / "home", tmp_path / "project"
-    (home / ".mcode").mkdir(parents=True)
-    project.mkdir()
+    machine = Machine.fresh(tmp_path)
     entry = {"command": sys.executable, "args": [str(HOSTILE), "ignore"], "alwaysLoad": True}
-    (home / ".mcode" / "mcp.json").write_text(json.dumps({"mcpServers": {"h": entry}}))
-    ran = subprocess.run(
-        [sys.executable, "-m", "mcode", "-p", "--demo", "hello"],
-        cwd=project,
-        env={"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-    )
-    assert ran.returncode == 0, ran.stderr
-    pids = pids_in((home / ".mcode" / "logs" / "mcp" / "h.log").read_text())
+    (machine.home / ".mcode").mkdir()
+    (machine.home / ".mcode" / "mcp.json").write_text(json.dumps({"mcpServers": {"h": entry}}))
+    ran = machine.run("-p", "--demo", "hello")
+    assert ran.code == 0, ran.err
+    pids = pids_in((machine.home / ".mcode" / "logs" / "mcp" / "h.log").read_text())
     assert pids
     assert not [pid for pid in pids if runs(pid)]
