@@ -8,10 +8,14 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import mcode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 PACKAGE = Path(mcode.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -65,6 +69,18 @@ def tree_of(file: Path) -> ast.Module:
     return ast.parse(file.read_text("utf-8"), str(file))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_tree_outlives_these_tests() -> Iterator[None]:
+    yield
+    tree_of.cache_clear()
+
+
+def assert_none(faults: Iterable[str]) -> None:
+    """Show all of them, not the first alone."""
+    found = list(faults)
+    assert not found, "\n".join(found)
+
+
 def place(file: Path) -> str:
     return str(file.relative_to(PACKAGE.parent))
 
@@ -77,6 +93,7 @@ def room_of(module: str) -> str:
     return parts[1].split("_")[0] if parts[1].startswith("process") else parts[1]
 
 
+@cache
 def imports_of(file: Path) -> list[tuple[str, int, bool]]:
     """Every import of a file, wherever it hides: module, line, whether it stands at the top level."""
     top = set(map(id, tree_of(file).body))
@@ -101,21 +118,25 @@ def row_of(room: str) -> int:
     return next((index for index, row in enumerate(ROWS) if room in row), -1)
 
 
-@pytest.mark.parametrize("file", FILES, ids=place)
-def test_imports_point_down(file: Path) -> None:
+def upward_imports(file: Path) -> Iterator[str]:
+    """What is wrong with the imports of a file."""
     own = home_of(file)
     if not own:
         return
-    assert row_of(own) >= 0, f"{place(file)} is in no room of the plan"
+    if row_of(own) < 0:
+        yield f"{place(file)} is in no room of the plan"
     for module, line, _ in imports_of(file):
         if not module.startswith("mcode.") or module == "mcode.__version__":
             continue
         other = room_of(module)
-        if other == own:
-            continue
         below = row_of(other) < row_of(own)
         neighbours = row_of(other) == row_of(own) < BOTTOM
-        assert below or neighbours, f"{place(file)}:{line} imports {module}, which is not beneath {own}"
+        if other != own and not below and not neighbours:
+            yield f"{place(file)}:{line} imports {module}, which is not beneath {own}"
+
+
+def test_imports_point_down() -> None:
+    assert_none(fault for file in FILES for fault in upward_imports(file))
 
 
 def test_the_rooms_of_the_bottom_rows_do_not_import_in_circles() -> None:
@@ -133,19 +154,24 @@ def test_the_rooms_of_the_bottom_rows_do_not_import_in_circles() -> None:
             del graph[room]
 
 
-@pytest.mark.parametrize("file", FILES, ids=place)
-def test_files_and_functions_stay_small(file: Path) -> None:
+def what_is_long(file: Path) -> Iterator[str]:
+    """The file and its functions, where they have too many lines."""
     lines = file.read_text("utf-8").count("\n")
-    assert lines <= 400, f"{place(file)} has {lines} lines"
+    if lines > 400:
+        yield f"{place(file)} has {lines} lines"
     for node in ast.walk(tree_of(file)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             size = (node.end_lineno or node.lineno) - node.lineno + 1
-            assert size <= 60, f"{place(file)}:{node.lineno} {node.name} has {size} lines"
+            if size > 60:
+                yield f"{place(file)}:{node.lineno} {node.name} has {size} lines"
 
 
-@pytest.mark.parametrize("file", FILES, ids=place)
-def test_every_file_says_what_it_is_for(file: Path) -> None:
-    assert ast.get_docstring(tree_of(file)), f"{place(file)} has no docstring"
+def test_files_and_functions_stay_small() -> None:
+    assert_none(fault for file in FILES for fault in what_is_long(file))
+
+
+def test_every_file_says_what_it_is_for() -> None:
+    assert_none(f"{place(file)} has no docstring" for file in FILES if not ast.get_docstring(tree_of(file)))
 
 
 RUNNERS = frozenset({"command", "copy", "registry", "search", "session"})
