@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcode.config.skill_files import Skill
     from mcode.events import EventBus
     from mcode.jsontext import JsonObject
-    from mcode.pipeline.hooks import Reaction
+    from mcode.pipeline.hook_verdicts import Reaction
     from mcode.pipeline.run import Pipeline
     from mcode.session.records import Record
     from mcode.tool import Workspace

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcode.events import EventBus
     from mcode.jsontext import JsonObject
     from mcode.model.messages import ToolUse
-    from mcode.pipeline.hooks import PromptVerdict, Reaction, StopVerdict
+    from mcode.pipeline.hook_verdicts import PromptVerdict, Reaction, StopVerdict
     from mcode.pipeline.run import Pipeline
 
 AT_ONCE = 8

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mcode.commands.host import CommandContext
     from mcode.config.settings import HookHandler
     from mcode.jsontext import JsonObject
-    from mcode.pipeline.hooks import LastRun
+    from mcode.pipeline.hook_round import LastRun
 
 _OUTPUT = 200
 """Characters of a hook's last output that are shown."""

@@ -8,13 +8,24 @@ that this blocks (`onFailure`).
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
+from mcode.pipeline.hook_answers import after_call, answer_for_user, judged, notes_of, objection, stop_of
 from mcode.pipeline.hook_match import HookTable
-from mcode.pipeline.hook_reply import UNCHANGED, Unchanged
-from mcode.pipeline.hook_round import Answer, HookRound, LastRun, effort_member
+from mcode.pipeline.hook_reply import UNCHANGED
+from mcode.pipeline.hook_round import HookRound, effort_member
 from mcode.pipeline.hook_text import HookTexts
+from mcode.pipeline.hook_verdicts import (
+    NO_OPINION,
+    NOTHING_TO_ADD,
+    AfterCall,
+    BeforeCall,
+    PermissionAnswer,
+    PromptVerdict,
+    Reaction,
+    SessionContext,
+    StopVerdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,125 +36,9 @@ if TYPE_CHECKING:
     from mcode.events import EventBus
     from mcode.jsontext import JsonObject, JsonValue
     from mcode.pipeline.hook_process import HookContext
+    from mcode.pipeline.hook_round import LastRun
 
-__all__ = [
-    "UNCHANGED",
-    "AfterCall",
-    "BeforeCall",
-    "HookRunner",
-    "LastRun",
-    "PermissionAnswer",
-    "PromptVerdict",
-    "Reaction",
-    "SessionContext",
-    "StopVerdict",
-]
-
-_RANK = {"allow": 1, "ask": 2, "defer": 3, "deny": 4}
-"""The strongest answer of several hooks wins."""
-
-_NO_REASON = "no reason was given"
-
-
-@dataclass(frozen=True, slots=True)
-class BeforeCall:
-    """What the hooks say of a call that is about to be judged."""
-
-    behavior: Literal["allow", "ask", "deny"] | None = None
-    """None: they have no opinion. `allow` skips only the question; deny and ask rules still count."""
-    reason: str = ""
-    """For the model with `deny`, else for the user."""
-    arguments: JsonObject | None = None
-    """The whole new input; None where it stays."""
-    notes: tuple[str, ...] = ()
-    """For the model, whatever comes of the call."""
-    stop: str | None = None
-    """The turn ends, with this reason; `behavior` is `deny` then."""
-    name: str = ""
-    """The hook whose behavior it is."""
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """In words, for the record; empty where they had no opinion."""
-        opinion = (f"PreToolUse {self.name}: {self.behavior}",) if self.behavior else ()
-        return (*opinion, *(("PreToolUse: other arguments",) if self.arguments is not None else ()))
-
-
-@dataclass(frozen=True, slots=True)
-class PermissionAnswer:
-    """A hook's answer to a question that the user would have been asked."""
-
-    behavior: Literal["allow", "deny"]
-    message: str = ""
-    arguments: JsonObject | None = None
-    updated_permissions: list[JsonObject] = field(default_factory=list[dict[str, Any]])
-    """Changes of the rules that it wants with its answer."""
-    interrupt: bool = False
-    """With `deny`: the turn ends as well."""
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AfterCall:
-    """What the hooks say of a call that has run."""
-
-    feedback: tuple[str, ...] = ()
-    """Objections for the model."""
-    replaced: JsonValue | Unchanged = UNCHANGED
-    """The result to put in place of the tool's."""
-    notes: tuple[str, ...] = ()
-    stop: str | None = None
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """In words, for the record."""
-        replaced = ("PostToolUse: another result",) if self.replaced is not UNCHANGED else ()
-        return (*replaced, *(f"PostToolUse: objects: {each}" for each in self.feedback))
-
-
-@dataclass(frozen=True, slots=True)
-class PromptVerdict:
-    """What the hooks say of a message that the user sends."""
-
-    blocked: str | None = None
-    """Why the message is dropped; for the user."""
-    notes: tuple[str, ...] = ()
-    stop: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SessionContext:
-    """What the hooks give a session that starts."""
-
-    notes: tuple[str, ...] = ()
-    title: str = ""
-    initial_message: str = ""
-    """A user's message to begin with, where no user is there."""
-    stop: str | None = None
-    """Why a hook would have the session end; there is no turn yet to stop, so the user is told."""
-
-
-@dataclass(frozen=True, slots=True)
-class StopVerdict:
-    """What the hooks say of a turn that would end. How often they may is the caller's to count."""
-
-    reason_to_continue: str | None = None
-    """An instruction with which the model goes on."""
-    stop: str | None = None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Reaction:
-    """What the hooks say at a point that has no method of its own."""
-
-    blocked: str | None = None
-    notes: tuple[str, ...] = ()
-    stop: str | None = None
-
-
-NO_OPINION = BeforeCall()
-NOTHING_TO_ADD = AfterCall()
+__all__ = ["NOTHING_TO_ADD", "UNCHANGED", "BeforeCall", "HookRunner"]
 
 
 class HookRunner:
@@ -211,7 +106,7 @@ class HookRunner:
         if not handlers:
             return NO_OPINION
         answers = await self._round.run("PreToolUse", call.tool, handlers, self.about(call), call.id)
-        return _judge(answers)
+        return judged(answers)
 
     async def permission_request(self, call: Call, suggestions: list[JsonObject]) -> PermissionAnswer | None:
         """PermissionRequest: let a hook answer before the user is asked; None where none does."""
@@ -221,7 +116,7 @@ class HookRunner:
         fields = {**self.about(call), "permission_suggestions": suggestions}
         del fields["tool_use_id"]
         answers = await self._round.run("PermissionRequest", call.tool, handlers, fields, call.id)
-        return _answer_for_user(answers)
+        return answer_for_user(answers)
 
     async def after_call(self, call: Call, response: JsonValue, duration: float) -> AfterCall:
         """PostToolUse: show the hooks the result of a call that succeeded in `duration` seconds."""
@@ -254,7 +149,9 @@ class HookRunner:
         answers = await self._round.run("SessionStart", source, handlers, {**fields, **self._maker})
         titles = [answer.reply.title for answer in answers if answer.reply.title]
         messages = [answer.reply.initial_message for answer in answers if answer.reply.initial_message]
-        return SessionContext(_notes(answers), "".join(titles[-1:]), "\n\n".join(messages), _stop(answers))
+        return SessionContext(
+            notes_of(answers), "".join(titles[-1:]), "\n\n".join(messages), stop_of(answers)
+        )
 
     async def session_ended(self, reason: str) -> None:
         """SessionEnd: let the hooks see the end; short, and hooks in the background are ended with it."""
@@ -273,7 +170,7 @@ class HookRunner:
         if not handlers:
             return Reaction()
         answers = await self._round.run(event, subject, handlers, {**fields, **self._maker})
-        return Reaction(_objection(answers), _notes(answers), _stop(answers))
+        return Reaction(objection(answers), notes_of(answers), stop_of(answers))
 
     def observe(self, event: str, fields: JsonObject, subject: str = "") -> None:
         """Any event that hooks only look at: they run in the background, and nothing waits for them."""
@@ -301,16 +198,7 @@ class HookRunner:
             return NOTHING_TO_ADD
         fields = {**self.about(call), **fields, "duration_ms": round(duration * 1000)}
         answers = await self._round.run(event, call.tool, handlers, fields, call.id)
-        replaced: JsonValue | Unchanged = UNCHANGED
-        for answer in answers:
-            if answer.reply.replaced is not UNCHANGED:
-                replaced = answer.reply.replaced
-        feedback = tuple(
-            answer.reply.blocked or f"{answer.name} objects; {_NO_REASON}"
-            for answer in answers
-            if answer.reply.blocked is not None
-        )
-        return AfterCall(feedback, replaced, _notes(answers), _stop(answers))
+        return after_call(answers)
 
 
 def _nothing(name: str) -> None:
@@ -333,68 +221,3 @@ def _facts(outcome: Outcome) -> JsonObject:
         {"error": outcome.text} if outcome.is_error else {"tool_response": outcome.data or outcome.text}
     )
     return {**_about(outcome.call), **result}
-
-
-def _judge(answers: Sequence[Answer]) -> BeforeCall:
-    """Merge several opinions on a call: deny beats defer beats ask beats allow; the last new input wins."""
-    strongest, winners = 0, list[Answer]()
-    arguments: JsonObject | None = None
-    for answer in answers:
-        decision = "deny" if answer.reply.blocked is not None else answer.reply.decision
-        rank = _RANK[decision] if decision else 0
-        if rank > strongest:
-            strongest, winners = rank, []
-        if rank and rank == strongest:
-            winners.append(answer)
-        if answer.reply.arguments is not None:
-            arguments = answer.reply.arguments
-    stop = _stop(answers)
-    behavior = _BEHAVIORS[strongest]
-    reasons = [answer.reply.blocked or answer.reply.reason for answer in winners]
-    reason = "\n".join(dict.fromkeys(filter(None, reasons)))
-    name = winners[0].name if winners else ""
-    if stop is not None and behavior != "deny":
-        behavior, reason, name = "deny", stop, next(a.name for a in answers if a.reply.stop is not None)
-    if behavior == "deny":
-        arguments, reason = None, reason or f"blocked by the hook {name}; {_NO_REASON}"
-    return BeforeCall(behavior, reason, arguments, _notes(answers), stop, name)
-
-
-_BEHAVIORS: tuple[Literal["allow", "ask", "deny"] | None, ...] = (None, "allow", "ask", "ask", "deny")
-"""By rank. What a hook defers is asked: nobody takes a deferred call up later, and asking is what it is short of."""
-
-
-def _answer_for_user(answers: Sequence[Answer]) -> PermissionAnswer | None:
-    """The end of the turn where a hook says so, else the first denial, or else the first permission."""
-    stop = _stop(answers)
-    if stop is not None:
-        name = next(answer.name for answer in answers if answer.reply.stop is not None)
-        return PermissionAnswer("deny", stop, interrupt=True, name=name)
-    given = [(answer.name, answer.reply.permission) for answer in answers if answer.reply.permission]
-    for behavior in ("deny", "allow"):
-        for name, reply in given:
-            if reply.behavior == behavior:
-                updates = list(reply.updated_permissions)
-                return PermissionAnswer(
-                    behavior, reply.message, reply.arguments, updates, reply.interrupt, name
-                )
-    return None
-
-
-def _objection(answers: Sequence[Answer]) -> str | None:
-    objections = [answer for answer in answers if answer.reply.blocked is not None]
-    if not objections:
-        return None
-    reasons = [answer.reply.blocked for answer in objections if answer.reply.blocked]
-    return "\n".join(dict.fromkeys(reasons)) or f"the hook {objections[0].name} blocks; {_NO_REASON}"
-
-
-def _notes(answers: Sequence[Answer]) -> tuple[str, ...]:
-    return tuple(answer.reply.context for answer in answers if answer.reply.context)
-
-
-def _stop(answers: Sequence[Answer]) -> str | None:
-    for answer in answers:
-        if answer.reply.stop is not None:
-            return answer.reply.stop or f"the hook {answer.name} stopped the turn"
-    return None

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from mcode.permissions.decide import Policy, Proposal, Verdict
     from mcode.pipeline.admit import Admitted, Gate
     from mcode.pipeline.ask import Answer, Desk
-    from mcode.pipeline.hooks import BeforeCall, HookRunner, PermissionAnswer
+    from mcode.pipeline.hook_verdicts import BeforeCall, PermissionAnswer
+    from mcode.pipeline.hooks import HookRunner
     from mcode.pipeline.programs import Programs
     from mcode.pipeline.record import Recorder
     from mcode.tool import Preview, Workspace

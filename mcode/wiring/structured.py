@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from mcode.builtins.structured_output import NAME, StructuredOutput
 from mcode.errors import UsageError
 from mcode.jsontext import JsonError, parse_object
-from mcode.pipeline.hooks import StopVerdict
+from mcode.pipeline.hook_verdicts import StopVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcode.agent.turn import TurnHooks
     from mcode.call import Outcome
-    from mcode.pipeline.hooks import PromptVerdict, Reaction
+    from mcode.pipeline.hook_verdicts import PromptVerdict, Reaction
 
 REMINDERS = 3
 """Times in one turn that the model is sent back for its answer."""

@@ -31,7 +31,7 @@ from mcode.permissions.names import canonical_name
 from mcode.permissions.wildcard import Wildcard
 from mcode.pipeline.admit import Gate
 from mcode.pipeline.execute import Executor
-from mcode.pipeline.hooks import PromptVerdict, StopVerdict
+from mcode.pipeline.hook_verdicts import PromptVerdict, StopVerdict
 from mcode.pipeline.record import Recorder
 from mcode.pipeline.standing import standing_permission
 from mcode.pipeline.validate import SchemaValidator
@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from mcode.config.agent_files import AgentFile
     from mcode.config.memory_files import Memory
     from mcode.events import Event
-    from mcode.pipeline.hooks import HookRunner, Reaction
+    from mcode.pipeline.hook_verdicts import Reaction
+    from mcode.pipeline.hooks import HookRunner
     from mcode.pipeline.run import Pipeline
     from mcode.tool import Tool
     from mcode.wiring.agent_servers import Brought

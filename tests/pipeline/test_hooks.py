@@ -17,8 +17,10 @@ from mcode.call import Call, Origin
 from mcode.config.settings import HookHandler, Source
 from mcode.events import Event, EventBus, HookRan, HookStarted, Notice
 from mcode.pipeline import hook_round
+from mcode.pipeline.hook_reply import UNCHANGED
 from mcode.pipeline.hook_text import TEXT_LIMIT
-from mcode.pipeline.hooks import UNCHANGED, BeforeCall, HookRunner
+from mcode.pipeline.hook_verdicts import BeforeCall
+from mcode.pipeline.hooks import HookRunner
 from tests.children import no_process_left, open_descriptors, wait_until
 
 if TYPE_CHECKING:
