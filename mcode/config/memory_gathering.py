@@ -32,12 +32,17 @@ TOTAL_LIMIT = 400_000
 HOPS = 4
 """Imports that may follow one another."""
 
+MENTIONS = 2_000
+"""Words with `@` that are looked up, of all files together: a folder that names more holds nobody up for long."""
+
 
 class Gathering:
     """Adds files to a memory. What cannot be used becomes a notice, never an exception."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
+        self._looked_up = 0
+        """Words with `@` so far."""
 
     def add_directory(self, directory: Path) -> None:
         """Add a directory's own files: the shared ones, its rules, and last the personal one."""
@@ -172,6 +177,12 @@ class Gathering:
         directory = (real_file(importer) or importer).parent
         found: list[Path] = []
         for mention in mentions(text):
+            if self._looked_up == MENTIONS:
+                self._say(
+                    f"Memory files name more than {MENTIONS:,} words with `@`: the others were not looked up."
+                )
+                break
+            self._looked_up += 1
             for written in (mention, mention.rstrip(TRAILING)):
                 path = self.memory.home / written[2:] if written.startswith("~/") else directory / written
                 if written and real_file(path):

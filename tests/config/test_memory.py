@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcode.config.memory import load_memory, memory_for
-from mcode.config.memory_gathering import TEXT_LIMIT
+from mcode.config.memory_gathering import MENTIONS, TEXT_LIMIT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -345,3 +345,14 @@ def test_what_is_read_through_a_link_belongs_to_where_it_leads(world: World) -> 
     (world.project / "lib").symlink_to(world.places.home / "other")
     memory = load(world)
     assert memory_for(memory, world.project / "lib/x.py").files == ()
+
+
+def test_a_folder_with_very_many_imports_holds_nobody_up(world: World) -> None:
+    world.write(f"{APP}/CLAUDE.md", "\n".join(("Read these:", *(f"@part{number}.md" for number in range(8)))))
+    for number in range(8):
+        lines = (f"@../{number}/{at}.md" for at in range(1_000))
+        world.write(f"{APP}/part{number}.md", "\n".join((f"Part {number}.", *lines)))
+    memory = load(world)
+    assert names(world, memory) == [f"{APP}/CLAUDE.md", *(f"{APP}/part{number}.md" for number in range(8))]
+    assert len(memory.notices) == MENTIONS - 8 + 1
+    assert f"more than {MENTIONS:,} words with `@`" in memory.notices[-1]
