@@ -137,13 +137,14 @@ async def _search(context: CommandContext, words: Sequence[str]) -> CommandResul
         "searched": found.searched,
         "hits": [
             {
+                "rank": rank,
                 "name": tool.name,
                 "score": None if math.isinf(hit.score) else round(hit.score, 3),
                 "exact": hit.exact,
                 "would_load": tool.name in best and shelf.is_unloaded(tool),
                 "tokens": shelf.definitions.tokens(tool),
             }
-            for hit, tool in shown
+            for rank, (hit, tool) in enumerate(shown, 1)
         ],
     }
     if found.fault:
@@ -162,7 +163,7 @@ async def _search(context: CommandContext, words: Sequence[str]) -> CommandResul
         )
         for rank, (hit, tool) in enumerate(shown, 1)
     ]
-    heads = [("", "tool", "score", "tokens", "a search by the model")] if rows else []
+    heads = [("", "tool", "score", "tokens", "by the model")] if rows else []
     return CommandResult(
         "\n".join(filter(None, (head, table([*heads, *rows], right=frozenset({0, 2, 3}))))), data
     )

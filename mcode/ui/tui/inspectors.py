@@ -85,6 +85,15 @@ def _cost(row: JsonObject) -> str:
     return cost if row.get("in_request") else f"({cost})"
 
 
+def _score(row: JsonObject) -> str:
+    """How well a tool fits what was searched for."""
+    return "named" if row.get("exact") else f"{float(row['score']):.2f}"
+
+
+def _would(loads: Any) -> str:
+    return "would load it" if loads else "would name it"
+
+
 def _last_used(row: JsonObject) -> str:
     return f"turn {row['last_turn']}" if row.get("calls") else "never"
 
@@ -118,10 +127,10 @@ def _whole(row: JsonObject) -> str:
 TOOLS = TableSpec(
     "/tools",
     (
-        Column("state", "state"),
+        Column("state", "state", worth=6),
         Column("name", "tool", width=44, least=24),
         Column("source", "source", width=16, least=6, worth=3),
-        Column("tokens", "tokens", of_row=_cost, right=True),
+        Column("tokens", "tokens", of_row=_cost, right=True, worth=7),
         Column("permission", "permission", worth=5),
         Column("calls", "calls", right=True, worth=4),
         Column("last_turn", "last used", of_row=_last_used, worth=2),
@@ -130,6 +139,13 @@ TOOLS = TableSpec(
     state="state",
     box="Search as the model would  (runs the real tool_search; loads nothing)",
     box_command="/tools search",
+    hits=(
+        Column("rank", "", right=True),
+        Column("name", "tool", least=30),
+        Column("score", "score", of_row=_score, right=True),
+        Column("tokens", "tokens", lambda value: tokens(int(value)), right=True, worth=2),
+        Column("would_load", "by the model", _would, worth=5),
+    ),
     keys={
         "enter": RowKey("details", lambda row: f"/tools why {row['name']}"),
         "w": RowKey("why", lambda row: f"/tools why {row['name']}"),

@@ -16,7 +16,7 @@ from mcode.commands.lazy_rows import LazyRows
 from mcode.text import Kind, cell_width, clean, shorten
 from mcode.ui.tui.inspector import InspectorScreen, TextInspector, line
 from mcode.ui.tui.rows import counted
-from mcode.ui.tui.table_view import TableView
+from mcode.ui.tui.table_view import TableView, plain_rows
 from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ class TableSpec:
     """What the box asks for, what stands behind two blanks only where there is room; empty where words only filter."""
     box_command: str = ""
     """The command that the box's text is put behind."""
+    hits: tuple[Column, ...] = ()
+    """Columns of the answer to it, whose rows are the member `hits` of its data; none where the answer is text."""
     keys: Mapping[str, RowKey] = field(default_factory=dict[str, RowKey])
     """By key; `enter` among them."""
 
@@ -100,7 +102,7 @@ class TableInspector(InspectorScreen):
         self._state = ""
         self._sort = -1
         self._note_lines: Sequence[str] = ()
-        self._table_noted = False
+        self._hits: Sequence[JsonObject] = ()
         self._answer: tuple[str, str] | None = None
         """The command that was asked last by the box, and its answer."""
         self._asked_at = 0.0
@@ -262,17 +264,21 @@ class TableInspector(InspectorScreen):
         lines = clean(result.text, Kind.BLOCK).split("\n")
         if boxed:
             self._answer = (command, result.text)
+            hits = rows_of(result.facts, "hits") if self._spec.hits else ()
+            if hits:
+                self._say(lines[0], hits=hits)
+                return
             if len(lines) > _HIT_ROWS:
                 left = counted(len(lines) - _HIT_ROWS, "more line")
                 lines[_HIT_ROWS:] = [f"  ({left}: Ctrl+O shows all)"]
         elif len(lines) > _NOTE_ROWS:
             self.front.push_screen(TextInspector(self.front, command, result.text))
             return
-        self._say(*lines, table=boxed)
+        self._say(*lines)
 
-    def _say(self, *lines: str, table: bool = False) -> None:
-        """Show lines above the rows; those of a `table` stay one row each."""
-        self._note_lines, self._table_noted = lines, table
+    def _say(self, *lines: str, hits: Sequence[JsonObject] = ()) -> None:
+        """Show lines above the rows, and what the box has found."""
+        self._note_lines, self._hits = lines, hits
         if self._note is None:
             self._note = line("", "note")
             self.mount(self._note, before=self._table)
@@ -295,8 +301,13 @@ class TableInspector(InspectorScreen):
         if self._note is None:
             return
         width, cut = self.width, self.front.look.glyphs.cut
-        lines = self._note_lines
-        rows = lines if self._table_noted else [row for line in lines for row in wrap_words(line, width)]
+        rows = [row for line in self._note_lines for row in wrap_words(line, width)]
+        if self._hits:
+            first = self._hits[: _HIT_ROWS - 2]
+            rows += [f"  {row}" for row in plain_rows(self._spec.hits, first, width - 2, cut)]
+            left = len(self._hits) - len(first)
+            if left:
+                rows.append(f"  ({counted(left, 'more line')}: Ctrl+O shows all)")
         self._note.update(Content("\n").join(Content(shorten(row, width, cut)) for row in rows))
 
     def _fill(self) -> None:

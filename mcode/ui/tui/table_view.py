@@ -282,6 +282,26 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip([Segment("".join(text for text, _ in run), style) for style, run in joined])
 
 
+def plain_rows(columns: Sequence[Column], rows: Sequence[JsonObject], room: int, cut: str) -> list[str]:
+    """A heading and rows as plain text, in the columns that have room; a cell is cut only with a sign."""
+    texts = [tuple(column.text(row) for column in columns) for row in rows]
+    natural = [
+        max(cell_width(column.title), *(cell_width(cells[number]) for cells in texts), 0)
+        for number, column in enumerate(columns)
+    ]
+    numbers = {id(column): number for number, column in enumerate(columns)}
+    shown = [(numbers[id(column)], width) for column, width in fit(columns, natural, room)]
+    made: list[str] = []
+    for cells in (tuple(column.title for column in columns), *texts):
+        parts: list[str] = []
+        for number, width in shown:
+            short = shorten_with(cells[number], width, cut)
+            blank = " " * (width - cell_width(short))
+            parts.append(blank + short if columns[number].right else short + blank)
+        made.append((" " * _GAP).join(parts).rstrip())
+    return made
+
+
 def _end_of(text: str, width: int, cut: str) -> str:
     """The end of a text, with a sign in front where it was cut."""
     if cell_width(text) <= width:

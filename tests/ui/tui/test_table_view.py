@@ -173,3 +173,26 @@ async def test_p_shows_the_permission_of_a_tool_and_pins_nothing(tmp_path: Path)
 def settings_file(on: Driven) -> Path:
     """Where what the user changes is written."""
     return on.app.context().around.places.settings_file
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"), [(100, "tool score tokens by the model"), (60, "tool score by the model")]
+)
+async def test_what_a_search_finds_stands_in_columns_and_is_cut_only_with_a_sign(
+    tmp_path: Path, width: int, columns: str
+) -> None:
+    long = "create_a_subtask_of_an_issue_that_is_there_already"
+    async with screen(tmp_path, size=(width, 30)) as on:
+        join(
+            on.stage, [ServerTool("jira", name, "Make an issue in jira.") for name in ("create_issue", long)]
+        )
+        await on.type("/tools\n")
+        await on.until(lambda: "RESIDENT" in on.shown)
+        await on.press("slash")
+        await on.type("jira make issue\n")
+        await on.until(lambda: columns in " ".join(on.shown.split()))
+        found = [row for row in on.rows if "mcp__jira__" in row and "would " in row]
+        assert len(found) == 2
+        assert all(row.endswith(("would load it", "would name it")) for row in found)
+        (cut,) = (row for row in found if "mcp__jira__create_i" not in row)
+        assert f"mcp__jira__{long}" in cut or "\u2026" in cut
