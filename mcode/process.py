@@ -16,11 +16,12 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcode.files import replace_file
 from mcode.process_end import EndWatch
 from mcode.process_environment import MODEL_KEYS, child_environment, find_program, without_model_keys
 from mcode.process_leash import Leash
+from mcode.process_masking import mask_file
 from mcode.process_output import Captured, OutputRecorder, Shown
+from mcode.process_pipes import Pipes
 from mcode.process_start import start_program
 from mcode.process_tree import MARK, Family, adopt_orphans, end_all_children, kill_all_children
 
@@ -52,13 +53,6 @@ LEAVING = 0.1
 AFTER_END = 0.25
 """Seconds that output is waited for after the process has ended."""
 
-CALM_PAUSE = 0.05
-"""Seconds between two chunks that nobody keeps any more: a job that floods for hours waits for its reader."""
-
-MASK_LIMIT = 1024 * 1024
-"""Bytes of kept output that are searched for what looks like a secret, which takes about a second."""
-
-_CHUNK = 64 * 1024
 _EXTRA_LIMIT = 64 * 1024
 
 
@@ -87,7 +81,7 @@ class ProcessSpec:
     """Exact values that must not stand in the file at `spill`, each with the mark that replaces it."""
     mask: Callable[[str], str] | None = None
     """Takes all that looks like a secret out of the file at `spill` when the run is over; larger files than
-    MASK_LIMIT keep what has no exact value in `secrets`. Not with `spill_always`: others read along."""
+    its limit keep what has no exact value in `secrets`. Not with `spill_always`: others read along."""
     guarded: bool = False
     """End the process and all that came from it even where mcode itself is killed (`process_guard`)."""
     grace: float = 2.0
@@ -156,29 +150,12 @@ async def _mask_file(spec: ProcessSpec, result: ProcessResult, leash: Leash) -> 
         await asyncio.to_thread(mask_file, file, spec.mask)
 
 
-def mask_file(path: Path, mask: Callable[[str], str]) -> None:
-    """Replace what a private file of ours holds by its masked text, unless it is larger than MASK_LIMIT."""
-    with contextlib.suppress(
-        OSError
-    ):  # a file that cannot be read or replaced stays as it is, for its owner alone
-        if path.stat().st_size > MASK_LIMIT:
-            return
-        data = path.read_bytes()
-        text = data.decode("utf-8", "surrogateescape")
-        if data.decode("utf-8", "replace").count("\ufffd") > len(text) / 50:
-            return  # noise, a picture, an archive: what it says is not in letters
-        masked = mask(text)
-        if masked != text:
-            replace_file(path, masked.encode("utf-8", "surrogateescape"))
-
-
 class _Run:
     """One process from its start to its result. Everything happens on the loop's thread."""
 
     def __init__(self, spec: ProcessSpec, on_output: Callable[[bytes], None] | None) -> None:
         self._spec = spec
         self._on_output = on_output
-        self._loop = asyncio.get_running_loop()
         self._family = Family()
         self._process: subprocess.Popen[bytes] | None = None
         self._recorder = OutputRecorder(
@@ -189,15 +166,8 @@ class _Run:
             spill_always=spec.spill_always,
         )
         self._extra = bytearray()
-        self._reading: dict[int, Callable[[bytes], None]] = {}
-        """Descriptors that are read, with what takes their chunks."""
-        self._extra_end: int | None = None
-        self._all_read = asyncio.Event()
-        """Both streams are at their end. The extra descriptor need not be: what matters came before the end."""
+        self._pipes = Pipes(lambda: spec.spill_always and self._recorder.is_full)
         self._watch = EndWatch()
-        self._open_files: set[int] = set()
-        """Every descriptor of ours that is open."""
-        self._stdin = memoryview(spec.stdin)
         self._limit: asyncio.Timeout | None = None
         self._began = time.monotonic()
 
@@ -205,10 +175,10 @@ class _Run:
         """Start the program and begin to read its output."""
         spec = self._spec
         adopt_orphans()
-        stdout, stdout_end = self._pipe()
-        stderr, stderr_end = self._pipe()
-        stdin_end, stdin = self._pipe() if spec.stdin else (-1, -1)
-        extra, extra_end = self._pipe() if spec.extra_variable else (None, None)
+        stdout, stdout_end = self._pipes.make()
+        stderr, stderr_end = self._pipes.make()
+        stdin_end, stdin = self._pipes.make() if spec.stdin else (-1, -1)
+        extra, extra_end = self._pipes.make() if spec.extra_variable else (None, None)
         environment = {**spec.env, MARK: self._family.mark}
         if extra_end is not None:
             environment[spec.extra_variable] = str(extra_end)
@@ -222,15 +192,13 @@ class _Run:
         if spec.guarded:
             self._family.guard()
         for end in (stdout_end, stderr_end, stdin_end, extra_end):
-            self._close(end)
-        self._read(stdout, lambda chunk: self._take(0, chunk))
-        self._read(stderr, lambda chunk: self._take(1, chunk))
-        if extra is not None:
-            self._extra_end = extra
-            self._read(extra, self._take_extra)
+            self._pipes.close(end)
+        self._pipes.read(stdout, lambda chunk: self._take(0, chunk))
+        self._pipes.read(stderr, lambda chunk: self._take(1, chunk))
+        if extra is not None:  # it need not come to its end: what matters came before the program's
+            self._pipes.read(extra, self._take_extra, awaited=False)
         if spec.stdin:
-            os.set_blocking(stdin, False)
-            self._loop.add_writer(stdin, self._feed_stdin, stdin)
+            self._pipes.write(stdin, spec.stdin)
         self._watch.begin(self._process)
 
     async def wait(self) -> bool:
@@ -256,8 +224,8 @@ class _Run:
         ended = time.monotonic()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(AFTER_END):
-                await self._all_read.wait()
-        if self._all_read.is_set() and time.monotonic() - ended > AT_ONCE:
+                await self._pipes.all_read.wait()
+        if self._pipes.all_read.is_set() and time.monotonic() - ended > AT_ONCE:
             await self._family.see_off(LEAVING)  # whoever held the output is about to end
 
     async def end(self) -> asyncio.CancelledError | None:
@@ -275,8 +243,7 @@ class _Run:
 
     def result(self, *, timed_out: bool = False, interrupted: bool = False) -> ProcessResult:
         """Take what still lies in the pipes, and sum up."""
-        for descriptor in tuple(self._reading):
-            self._read_chunk(descriptor)
+        self._pipes.take_rest()
         left_running, code = self._reap()
         stdout, stderr, shown = self._recorder.finish()
         return ProcessResult(
@@ -300,52 +267,13 @@ class _Run:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=1)
         self._watch.close()
-        for descriptor in tuple(self._open_files):
-            self._close(descriptor)
+        self._pipes.close_all()
         self._recorder.close()
 
     def _reap(self) -> tuple[int, int | None]:
         """How many processes are left, and the program's status as subprocess gives it."""
         left_running = self._family.leave()
         return left_running, self._process.poll() if self._process is not None else None
-
-    def _pipe(self) -> tuple[int, int]:
-        reading, writing = os.pipe()
-        self._open_files |= {reading, writing}
-        return reading, writing
-
-    def _close(self, descriptor: int | None) -> None:
-        if descriptor is not None and descriptor in self._open_files:
-            self._loop.remove_reader(descriptor)
-            self._loop.remove_writer(descriptor)
-            self._open_files.discard(descriptor)
-            os.close(descriptor)
-
-    def _read(self, descriptor: int, take: Callable[[bytes], None]) -> None:
-        os.set_blocking(descriptor, False)
-        self._reading[descriptor] = take
-        self._loop.add_reader(descriptor, self._read_chunk, descriptor)
-
-    def _read_chunk(self, descriptor: int) -> None:
-        """Take one chunk only, so that a flood leaves the loop to others between any two."""
-        try:
-            chunk = os.read(descriptor, _CHUNK)
-        except BlockingIOError:
-            return
-        if chunk:
-            self._reading[descriptor](chunk)
-            if self._spec.spill_always and self._recorder.is_full:
-                self._loop.remove_reader(descriptor)
-                self._loop.call_later(CALM_PAUSE, self._go_on, descriptor)
-            return
-        del self._reading[descriptor]
-        self._close(descriptor)
-        if not self._reading.keys() - {self._extra_end}:
-            self._all_read.set()
-
-    def _go_on(self, descriptor: int) -> None:
-        if descriptor in self._open_files and descriptor in self._reading:
-            self._loop.add_reader(descriptor, self._read_chunk, descriptor)
 
     def _take(self, stream: int, chunk: bytes) -> None:
         self._recorder.feed(stream, chunk)
@@ -354,16 +282,6 @@ class _Run:
 
     def _take_extra(self, chunk: bytes) -> None:
         self._extra += chunk[: _EXTRA_LIMIT - len(self._extra)]
-
-    def _feed_stdin(self, descriptor: int) -> None:
-        try:
-            self._stdin = self._stdin[os.write(descriptor, self._stdin[:_CHUNK]) :]
-        except BlockingIOError:
-            return
-        except BrokenPipeError:  # the process does not care for the rest
-            self._stdin = memoryview(b"")
-        if not self._stdin:
-            self._close(descriptor)
 
 
 def _pipe_name(descriptor: int) -> str:
