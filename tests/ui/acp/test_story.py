@@ -28,7 +28,15 @@ if TYPE_CHECKING:
 
     from tools.messages_server import RunningServer
 
-acp: Any = importlib.import_module("acp")
+
+class _Late:
+    """A module that is loaded when it is needed: not by every worker that only collects this test."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module("acp"), name)
+
+
+acp: Any = _Late()
 
 PATIENCE = 180.0
 

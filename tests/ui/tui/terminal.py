@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING
 
-from tests.e2e.terminal import BinaryTerminal
+from tests.e2e.terminal import PATIENCE, BinaryTerminal
 
 if TYPE_CHECKING:
     from tests.e2e.binary import Machine
@@ -53,6 +54,15 @@ class ScreenTerminal(BinaryTerminal):
     def wait_for_row_with(self, text: str) -> None:
         """Wait until a row of the screen holds the text."""
         self.until(lambda: any(text in row for row in self.screen()), f"a row with {text!r}")
+
+    def settle(self, seconds: float) -> None:
+        """Wait until nothing has been written for so long."""
+        before = -1
+        end = time.monotonic() + PATIENCE
+        while len(self.written) != before:
+            assert time.monotonic() < end, f"it writes and writes:\n{self}"
+            before = len(self.written)
+            self.pump(seconds)
 
     def quit(self) -> int | None:
         """Leave by the command; returns the exit code."""

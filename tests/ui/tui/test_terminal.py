@@ -134,8 +134,11 @@ def test_14_no_hostile_sequence_of_a_model_a_file_or_a_tool_reaches_the_terminal
         terminal.wait_for("why not?")
         terminal.child.send("\r")
         terminal.wait_for("The end of it.")
+        terminal.say("/clear")
+        terminal.wait_for_row_with("1 earlier session in this folder")
         terminal.say("/resume")
         terminal.until(lambda: terminal.screen()[0].startswith(" /resume"), "the sessions")
+        terminal.wait_for_row_with("The end of it.")
         terminal.child.send("\x1b")
         terminal.wait_for_row_with(READY)
         assert terminal.quit() == 0
