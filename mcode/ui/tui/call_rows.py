@@ -9,7 +9,7 @@ from mcode.call import Origin, Status
 from mcode.text import Kind, cell_width, clean
 from mcode.ui.calls import duration_text
 from mcode.ui.tui.rows import Row, Span, counted
-from mcode.ui.tui.wrapping import shorten_with
+from mcode.ui.tui.wrapping import shorten_path, shorten_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ CARD_WIDTH = 110
 NARROW = 80
 """Below this width cards lose their side lines, sizes and times."""
 
-LEAST_TITLE, _LEAST_NARROW, _LEAST_SERVER = 16, 24, 34
+LEAST_TITLE, _LEAST_NARROW, _LEAST_SERVER = 32, 24, 34
 """Cells that what a call is about keeps: in a wide and in a narrow terminal; a server's tool keeps its name."""
 
 _WORDS = {Status.OK: "ok", Status.FAILED: "FAIL", Status.DENIED: "denied", Status.CANCELLED: "stopped"}
@@ -117,7 +117,7 @@ def _laid_out(left: list[Span], title: str, facts: Sequence[Span], width: int, g
         keep = max(0, width - taken - wanted - 2)
         shown = [Span(shorten_with(fact.text, keep, glyphs.cut), fact.style) for fact in shown if keep > 2]
         room = width - taken - (_cells_of(shown) + 2 if shown else 0)
-    text = shorten_with(title, max(1, room), glyphs.cut)
+    text = shorten_path(title, max(1, room), glyphs.cut)
     spans = [*left, Span(f"  {text}" if text else "")]
     used = sum(cell_width(span.text) for span in spans)
     if shown:

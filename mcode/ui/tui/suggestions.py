@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from mcode.text import Kind, cell_width, clean, shorten
+from mcode.ui.tui.wrapping import shorten_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +95,7 @@ class Suggestions(Static):
         names = min(40, max((cell_width(_label(item)) for item in shown), default=0))
         lines = [Content(shorten(self._title, width, self._cut))] if self._title else []
         for at, item in enumerate(shown, first):
-            label = shorten(_label(item), width, self._cut)
+            label = shorten_path(_label(item), width, self._cut)
             note = clean(item.note, Kind.LINE)
             gap = " " * max(2, names - cell_width(label) + 2)
             row = shorten(f"{label}{gap}{note}" if note else label, width, self._cut)

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from mcode.commands.lazy_rows import LazyRows
 from mcode.text import Kind, cell_width, clean
-from mcode.ui.tui.wrapping import shorten_with
+from mcode.ui.tui.wrapping import end_of, shorten_with
 from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         cut = self._look().glyphs.cut
         for place, (number, width) in enumerate(self._fitted):
             text, column = cells[number], self._columns[number]
-            short = _end_of(text, width, cut) if column.end else shorten_with(text, width, cut)
+            short = end_of(text, width, cut) if column.end else shorten_with(text, width, cut)
             blank = (" " * (width - cell_width(short)), gap)
             if place:
                 parts.append((" " * _GAP, gap))
@@ -300,13 +300,3 @@ def plain_rows(columns: Sequence[Column], rows: Sequence[JsonObject], room: int,
             parts.append(blank + short if columns[number].right else short + blank)
         made.append((" " * _GAP).join(parts).rstrip())
     return made
-
-
-def _end_of(text: str, width: int, cut: str) -> str:
-    """The end of a text, with a sign in front where it was cut."""
-    if cell_width(text) <= width:
-        return text
-    at = len(text)
-    while at and cell_width(text[at - 1 :]) < width:
-        at -= 1
-    return cut + text[at:]

@@ -152,3 +152,24 @@ def wrap_text(text: str, width: int, style: str = "") -> list[Row]:
 def shorten_with(text: str, width: int, cut: str) -> str:
     """Cut one line to a width, with a sign of our own at its end."""
     return shorten(text, width, cut)
+
+
+def end_of(text: str, width: int, cut: str) -> str:
+    """The end of a text, with a sign in front where it was cut."""
+    if cell_width(text) <= width:
+        return text
+    at = len(text)
+    while at and cell_width(text[at - 1 :]) < width:
+        at -= 1
+    return cut + text[at:]
+
+
+def shorten_path(text: str, width: int, cut: str) -> str:
+    """Cut at its end; a path keeps the name of its file, which tells more than the way to it."""
+    if cell_width(text) <= width or "/" not in text or " " in text:
+        return shorten_with(text, width, cut)
+    name = text[text.rindex("/") :]
+    way = width - cell_width(name)
+    if name == "/" or way <= cell_width(cut):
+        return end_of(text, width, cut)
+    return shorten_with(text, way, cut) + name

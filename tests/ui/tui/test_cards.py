@@ -233,3 +233,12 @@ def test_a_program_that_failed_shows_why_even_when_it_is_folded() -> None:
     node = node_of(started, finish(started, "exception, no calls", text, Status.FAILED))
     for fold in Fold:
         assert any("ReferenceError" in row.text for row in card_rows(node, card(fold=fold)))
+
+
+@pytest.mark.parametrize("width", [80, 60, 44])
+def test_of_a_long_path_the_name_of_the_file_stays(width: int) -> None:
+    started = start("r", "Read", "src/a_rather_long_directory/of_a_package/cells.py", file_path="x")
+    node = node_of(started, finish(started, "31 lines", "text", decision="reads in the workspace"))
+    assert "/cells.py" in card_rows(node, card(width))[0].text
+    assert "src/a_rather" in card_rows(node, card(width))[0].text
+    assert len(card_rows(node, card(width))[0].text) <= width
