@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 HERE = Path(__file__).parent
 TOP = HERE.parent
@@ -28,6 +28,14 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than cores: much of the suite waits for processes, terminals and servers."""
     return (os.cpu_count() or 1) + 1
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sessions_search_by_words_alone() -> Iterator[None]:
+    """As without the extra `semantic`: working out vectors costs a session seconds that no result waits for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mcode.catalog.meaning.missing", lambda: "numpy, for these tests")
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

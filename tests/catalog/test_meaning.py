@@ -27,6 +27,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(autouse=True)
+def sessions_search_by_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcode.catalog.meaning.missing", embedding.missing)
+
+
 def tool(name: str, description: str) -> Entry:
     return Entry(name=f"mcp__office__{name}", server="office", description=description)
 

@@ -156,6 +156,10 @@ class Nursery:
             for each in streams:
                 os.close(each)
 
+    def converse(self, order: Order, end: int) -> Forked:
+        """Start it with one end of two connected sockets as its standard input and output."""
+        return self._start(order, [end, end, 2], terminal=False)
+
     def start(self, order: Order, terminal: int) -> Forked:
         """Start it with a terminal as its three streams."""
         return self._start(order, [terminal] * 3, terminal=True)
@@ -200,14 +204,19 @@ def serve(orders: socket.socket) -> None:
 
 
 def load() -> None:
-    """Import what a run with a model imports, and see that nothing runs beside: a fork copies one thread only."""
+    """Import what a run with a model imports, and see that nothing runs beside: a fork copies one thread only.
+
+    Sessions search by words alone, as without the extra `semantic`, whose vectors cost each of them seconds.
+    """
     for name in LATE:
         importlib.import_module(name)
+    from mcode.catalog import meaning
     from mcode.mcp import library
     from mcode.model.anthropic import preload
 
     library.load()
     preload()
+    meaning.missing = lambda: "numpy, for these tests"
     gc.freeze()
     if threading.active_count() > 1:
         raise RuntimeError("a thread runs after the imports, so forking is not safe")
