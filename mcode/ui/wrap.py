@@ -47,6 +47,15 @@ def wrap_words(text: str, width: int, hang: int = 0) -> list[str]:
     return [*rows, row.rstrip(" ")]
 
 
+def wrap_all(text: str, width: int, hang: int = 0) -> list[str]:
+    """As `wrap_words`, and a word that is wider than a row is broken, too; what goes on keeps the indentation."""
+    rows: list[str] = []
+    for row in wrap_words(text, width, hang):
+        indent = row[: len(row) - len(row.lstrip(" "))][: width // 2]
+        rows += [indent + piece for piece in wrap_cells(row[len(indent) :], width - len(indent))]
+    return rows
+
+
 def wrap_item(text: str, width: int) -> list[str]:
     """As `wrap_words`; the later rows of a list item stand under its first word, not under its mark."""
     mark = _ITEM.match(text)

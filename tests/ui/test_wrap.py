@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from mcode.text import cell_width
-from mcode.ui.wrap import wrap_cells, wrap_words
+from mcode.ui.wrap import wrap_all, wrap_cells, wrap_words
 
 
 @given(some.text("a\u4f60 b\u0301", max_size=80), some.integers(2, 20))
@@ -33,3 +33,12 @@ def test_rows_break_between_words_and_keep_the_indentation() -> None:
         "now",
     ]
     assert wrap_words("a  b", 80) == ["a  b"]
+
+
+def test_a_word_that_is_wider_than_a_row_is_broken_and_goes_on_under_itself() -> None:
+    rows = wrap_all("  2  Allow edits under src/a_directory_with_a_long_name/ here", 24, 5)
+    assert "".join(row.strip() for row in rows).replace(" ", "") == (
+        "2Alloweditsundersrc/a_directory_with_a_long_name/here"
+    )
+    assert all(len(row) <= 24 for row in rows)
+    assert all(row.startswith("       ") for row in rows[1:])

@@ -13,7 +13,7 @@ from typing_extensions import override
 from mcode.text import cell_width
 from mcode.ui.tui.rows_view import RowsView
 from mcode.ui.tui.wrapping import wrap_parts
-from mcode.ui.wrap import wrap_words
+from mcode.ui.wrap import wrap_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -194,12 +194,12 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         count = len(self._offers)
         hint = long.format(count=count)
         hint = hint if cell_width(hint) <= width else short.format(count=count)
-        return [*lines, *(Content(row).stylize("bold") for row in wrap_words(hint, width))]
+        return [*lines, *(Content(row).stylize("bold") for row in wrap_all(hint, width))]
 
     def _short_offers(self, width: int) -> list[Content]:
         words = [f"{at} {offer.label}" for at, offer in enumerate(self._offers, 1)]
         if any(cell_width(each) > width for each in words):  # the rest of one must not run into the next
-            return [Content(row) for each in words for row in wrap_words(each, width, 2)]
+            return [Content(row) for each in words for row in wrap_all(each, width, 2)]
         return [Content(row) for row in wrap_parts(words, width)]
 
     def _offer_lines(self, at: int, offer: Offer, width: int) -> list[Content]:
@@ -208,12 +208,12 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         head = f"{'>' if chosen else ' '} {at + 1}  {offer.label}{f'   {_FIRST}' if closed else ''}"
         style = "bold reverse" if chosen else "dim" if closed else ""
         if self._height() < _ROOMY and not chosen:
-            return [Content(row).stylize(style) for row in wrap_words(head, width, 5)]
+            return [Content(row).stylize(style) for row in wrap_all(head, width, 5)]
         if offer.rule and not offer.to_the_end and offer.named_rule in offer.label:
-            return [Content(row).stylize(style) for row in wrap_words(head, width, 5)]  # it is said already
+            return [Content(row).stylize(style) for row in wrap_all(head, width, 5)]  # it is said already
         if offer.rule and cell_width(f"{head}   {offer.rule}") <= width:
             return [Content(f"{head}   {offer.rule}").stylize(style)]
-        lines = [Content(row).stylize(style) for row in wrap_words(head, width, 5)]
+        lines = [Content(row).stylize(style) for row in wrap_all(head, width, 5)]
         if offer.rule:
-            lines += [Content(f"     {row}") for row in wrap_words(offer.rule, width - 5)]
+            lines += [Content(f"     {row}") for row in wrap_all(offer.rule, width - 5)]
         return lines

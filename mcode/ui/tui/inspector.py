@@ -15,7 +15,7 @@ from mcode.ui.tui.rows import Row, Span, row
 from mcode.ui.tui.rows_view import RowsView
 from mcode.ui.tui.status import StatusLine
 from mcode.ui.tui.wrapping import wrap_parts
-from mcode.ui.wrap import wrap_cells, wrap_columns, wrap_words
+from mcode.ui.wrap import wrap_all, wrap_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +37,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         background: transparent;
         .title { height: 1; padding: 0 1; text-style: bold; width: 100%; }
         .banner { height: 1; padding: 0 1; text-style: bold reverse; width: 100%; }
-        .keys { height: auto; max-height: 2; padding: 0 1; width: 100%; }
+        .keys { height: auto; max-height: 3; padding: 0 1; width: 100%; }
         .foot { height: auto; max-height: 30%; padding: 0 1; width: 100%; }
         .note { height: auto; padding: 0 1; width: 100%; }
         .body { height: 1fr; }
@@ -234,17 +234,10 @@ class TextInspector(InspectorScreen):
             for line in self._lines
             if self._wanted in line.lower()
             for whole in wrap_columns(line, width)
-            for part in wrap_words(whole, width, 4)
-            for piece in _cut(part, width)
+            for piece in wrap_all(whole, width, 4)
         ]
 
 
 def line(text: str, place: str) -> Static:
     """A widget of plain text, by what it is called in the style sheet."""
     return Static(Content(text), markup=False, classes=place)
-
-
-def _cut(part: str, width: int) -> list[str]:
-    """A row cut where even a single word is wider than the screen; what goes on keeps the indentation."""
-    indent = part[: len(part) - len(part.lstrip(" "))][: width // 2]
-    return [indent + piece for piece in wrap_cells(part[len(indent) :], width - len(indent))]

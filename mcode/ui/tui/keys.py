@@ -20,6 +20,6 @@ KEYS = (
     ("PgUp, PgDn, Ctrl+Home, End", "scroll the transcript; End follows it again"),
     ("Alt+Up, Alt+Down", "previous and next block"),
     ("Ctrl+L, Ctrl+Z", "draw the screen again; suspend"),
-    ("/  @  !", "a command, a file, a shell command of your own"),
+    ("/, @, !", "a command, a file, a shell command of your own"),
     ("F1, ?", "this list"),
 )
