@@ -156,9 +156,9 @@ class Nursery:
             for each in streams:
                 os.close(each)
 
-    def converse(self, order: Order, end: int) -> Forked:
-        """Start it with one end of two connected sockets as its standard input and output."""
-        return self._start(order, [end, end, 2], terminal=False)
+    def converse(self, order: Order, stdin: int, stdout: int) -> Forked:
+        """Start it with these to read and to write; its errors go where ours go."""
+        return self._start(order, [stdin, stdout, 2], terminal=False)
 
     def start(self, order: Order, terminal: int) -> Forked:
         """Start it with a terminal as its three streams."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import functools
 import importlib
 import json
+import socket
 import struct
 import sys
 import zlib
@@ -17,6 +19,7 @@ import pytest
 from mcode.model.script import parse_script
 from mcode.ui.acp.server import _Editor, servers_of  # pyright: ignore[reportPrivateUsage] -- its order is tested
 from tests.e2e.binary import Machine, endpoint
+from tests.e2e.nursery import Order, nursery
 from tests.e2e.story import EDIT, FIXED, LAST_WORD, READ, turn
 from tests.mcp.live import HOSTILE
 from tests.stage import use
@@ -105,21 +108,24 @@ class Editor:
 async def connected(
     machine: Machine, server: RunningServer | None, editor: Editor, *more: str
 ) -> AsyncGenerator[Any]:
-    """A connection to `mcode acp`; the program has ended when the block ends."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "mcode", "acp", *more, *endpoint(server),
-        cwd=machine.home, env=machine.environment,
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=50_000_000,
-    )  # fmt: skip
-    connection = acp.connect_to_agent(editor, process.stdin, process.stdout, use_unstable_protocol=True)
+    """A connection to `mcode acp`, forked from a process with the SDK; it has ended when the block ends."""
+    (asking, asked), (answered, answering) = socket.socketpair(), socket.socketpair()
+    with asked, answering:
+        order = Order(["acp", *more, *endpoint(server)], machine.home, machine.environment)
+        start = functools.partial(nursery().converse, order, asked.fileno(), answering.fileno())
+        process = await asyncio.to_thread(start)
+    _, writer = await asyncio.open_connection(sock=asking)
+    reader, unused = await asyncio.open_connection(sock=answered, limit=50_000_000)
+    connection = acp.connect_to_agent(editor, writer, reader, use_unstable_protocol=True)
     try:
         async with asyncio.timeout(PATIENCE):
             yield connection
     finally:
         await connection.close()
-        assert process.stdin is not None
-        process.stdin.close()
-        assert await asyncio.wait_for(process.wait(), 30) == 0
+        writer.close()
+        assert await asyncio.to_thread(process.ended, 60)
+        assert process.wait() == 0
+        unused.close()
 
 
 async def begun(connection: Any, folder: Path) -> str:
