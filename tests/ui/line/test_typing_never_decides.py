@@ -28,7 +28,7 @@ def test_p_13_forty_runs_of_typing_while_an_approval_appears_decide_nothing_and_
     tmp_path: Path,
 ) -> None:
     def run(number: int) -> None:
-        with Terminal(tmp_path / str(number), "--quick") as terminal:
+        with Terminal(tmp_path / str(number), "--quick", rows=24) as terminal:
             terminal.wait_for("F1: keys")
             for at in range(1, ROUNDS + 1):
                 _type_while_an_approval_appears(terminal, random.Random(number * 100 + at), at)
