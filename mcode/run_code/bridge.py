@@ -175,12 +175,13 @@ class Bridge:
         made = time.monotonic()
         outcome: Outcome | None = None
         try:
-            call = await self._call_of(record, fault)
             known = self._tools.get(record.tool)
             if known is not None and not known.loaded:
+                await self._call_of(record, fault)
                 reply = self._not_loaded(record, known)
             else:
-                async with self._lanes.road(ticket):
+                async with self._lanes.road(ticket):  # before anything is awaited: later calls wait for earlier ones
+                    call = await self._call_of(record, fault)
                     await self._lanes.set_out(ticket)
                     record.state = CallState.RUNNING
                     record.waited = time.monotonic() - made

@@ -75,6 +75,26 @@ async def test_an_approval_says_where_in_the_program_the_call_is_made(tmp_path: 
         assert first.choices[1].destination == "program"
 
 
+async def test_a_call_with_large_arguments_is_asked_about_first_though_many_others_are_made_behind_it(
+    tmp_path: Path,
+) -> None:
+    """Its arguments are read in a thread; those behind it must not take every place on the road meanwhile."""
+    project(tmp_path)
+    outside = json.dumps(str(tmp_path))
+    code = (
+        f"const path = {outside}, all = [tools.Grep({{pattern: 'q'.repeat(100000), path}})];\n"
+        "for (let n = 1; n < 12; n++) all.push(tools.Read({file_path: `${path}/${n}`}));\n"
+        "return (await Promise.all(all)).map(each => each.ok ? 'ok' : each.error.kind).join()"
+    )
+    async with session(tmp_path, code) as here:
+
+        def stop() -> None:
+            assert [each.call.tool for each in waiting(here)] == ["Grep", *["Read"] * 7]
+            here.agent.interrupt()
+
+        await asked(here, 8, stop)
+
+
 async def test_20_one_answer_allows_exactly_the_calls_that_were_listed(tmp_path: Path) -> None:
     root = project(tmp_path)
     code = (
