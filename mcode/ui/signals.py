@@ -54,6 +54,21 @@ class JobControl:
 
 
 @contextmanager
+def own_job_control() -> Generator[None]:
+    """While inside, somebody else may handle stopping and going on; afterwards both are as they were before.
+
+    Textual leaves its handlers behind: a SIGCONT that came after the end would take the terminal once more, and a
+    thread that reads from a terminal that is gone would keep mcode alive for ever.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGTSTP, signal.SIGCONT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+@contextmanager
 def callback_faults(report: Callable[[BaseException], None]) -> Generator[None]:
     """While inside, an exception in a key binding or another callback is reported instead of printed."""
     loop = asyncio.get_running_loop()

@@ -12,7 +12,7 @@ from mcode.ui.arrival import Unsent
 from mcode.ui.entered import Entered
 from mcode.ui.look import can_show_unicode
 from mcode.ui.sending import Sending
-from mcode.ui.signals import callback_faults
+from mcode.ui.signals import callback_faults, own_job_control
 from mcode.ui.tui.answers import Answers
 from mcode.ui.tui.background import default_theme
 from mcode.ui.tui.farewell import Farewell
@@ -139,7 +139,7 @@ class McodeApp(LateParts, App[int], inherit_bindings=False):
         code: int | None = None
         reason = "other"
         try:
-            with callback_faults(self.work.fault):
+            with own_job_control(), callback_faults(self.work.fault):
                 code = await self.run_async(mouse=self.mouse.on)
             reason = "prompt_input_exit"
         finally:
