@@ -120,6 +120,11 @@ def _effect(handler: HookHandler, last: LastRun) -> str:
         return "in the background, it decided nothing"
     if last.ran.outcome == "blocked":
         return f"{what} was refused"
+    if last.stops:
+        before = handler.event == "PreToolUse"
+        return f"{what} was refused, and the turn ended" if before else "it asked for the end of the turn"
+    if last.decision == "ask":
+        return f"{what} was to be asked about"
     if last.problem:
         return f"{what} went on without it"
     return f"{what} was interrupted" if last.ran.outcome == "cancelled" else f"{what} went on"

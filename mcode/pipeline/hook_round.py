@@ -75,6 +75,10 @@ class LastRun:
     """Seconds since the epoch when it ended."""
     problem: str
     """Why it did not do its work, safe to be shown as the event is; empty where it did."""
+    stops: bool
+    """It asked for the end of the turn."""
+    decision: str
+    """What it said of a call that was about to run, as `Reply.decision`; empty for nothing."""
 
 
 class HookRound:
@@ -179,13 +183,13 @@ class HookRound:
                 ran = await run_hook(job.handler, job.message, self._context, job.timeout, grace)
         except asyncio.CancelledError:
             ran = Ran(None, "", "", time.monotonic() - began, "it was interrupted")
-            self._note(job, name, hook_id, ran, "cancelled", ran.problem)
+            self._note(job, name, hook_id, ran, "cancelled", Reply(problem=ran.problem))
             raise
         except Exception:  # the hook boundary -- a bug here must not end the session
             logger.exception("internal error in the hook %s for %s", name, job.event)
             ran = Ran(None, "", "", time.monotonic() - began, "an error inside mcode; details are in its log")
         reply = self._read(job, name, ran)
-        self._note(job, name, hook_id, ran, _outcome(reply), reply.problem)
+        self._note(job, name, hook_id, ran, _outcome(reply), reply)
         self._tell_user(job, name, reply)
         return Answer(name, reply)
 
@@ -199,7 +203,7 @@ class HookRound:
             reply = Reply(problem=reply.problem, blocked=reason)
         return self._texts.for_readers(reply)
 
-    def _note(self, job: _Job, name: str, hook_id: str, ran: Ran, outcome: str, problem: str) -> None:
+    def _note(self, job: _Job, name: str, hook_id: str, ran: Ran, outcome: str, reply: Reply) -> None:
         event = HookRan(
             hook_id,
             job.event,
@@ -211,7 +215,9 @@ class HookRound:
             self._texts.for_event(ran.stderr),
             ran.duration,
         )
-        self.last_runs[job.handler] = LastRun(event, time.time(), self._texts.for_event(problem))
+        problem = self._texts.for_event(reply.problem)
+        stops, decision = reply.stop is not None, reply.decision or ""
+        self.last_runs[job.handler] = LastRun(event, time.time(), problem, stops, decision)
         self._events.emit(event)
 
     def _tell_user(self, job: _Job, name: str, reply: Reply) -> None:

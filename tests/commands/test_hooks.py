@@ -50,6 +50,22 @@ async def test_a_refusal_by_a_hook_is_told_as_one(tmp_path: Path) -> None:
         assert told["last_output"] == "not here"
 
 
+async def test_an_end_of_the_turn_and_a_question_by_a_hook_are_told_as_such(tmp_path: Path) -> None:
+    end = hook('echo \'{"continue": false, "stopReason": "enough"}\'')
+    verdict = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}'
+    settings = {
+        "hooks": {"PreToolUse": [end, hook(f"echo '{verdict}'")], "PostToolUseFailure": [end]},
+    }
+    async with stage(tmp_path, turns(use("Bash", command="true"), "Done."), settings=settings) as session:
+        await session.say("go")
+        told = (await typed(session, "/hooks")).data["hooks"]
+        assert [each["last_effect"] for each in told] == [
+            "the call was refused, and the turn ended",
+            "the call was to be asked about",
+            "",
+        ]
+
+
 async def test_what_a_hook_said_is_shown_without_secrets(tmp_path: Path) -> None:
     secret = "sk-" + "ant-api03-" + "aB3dE5fG7h" * 9
     script = tmp_path / "hook"

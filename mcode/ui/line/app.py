@@ -199,9 +199,6 @@ class LineApp:
         """The redrawn row at the very bottom."""
         return self.live.status(width)
 
-    def _warn(self, text: str) -> None:
-        self.say(text, "warning")
-
     def say(self, text: str, severity: str = "info") -> None:
         """A remark in the scrollback."""
         self.printer.add(self.transcript.notice(text, severity))
