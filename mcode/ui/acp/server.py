@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import re
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,7 +12,7 @@ from mcode import __version__
 from mcode.errors import McodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Awaitable, Container, Sequence
     from pathlib import Path
 
     from mcode.commands.host import CommandContext
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from mcode.ui.acp.session import EditorSession
 
 logger = logging.getLogger(__name__)
+
+NAMELESS = "server"
+"""What a server of the editor is called whose own name is empty, or has no letter that a tool's name can have."""
+
+_NAME_LIMIT = 64
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class Opener(Protocol):
@@ -221,20 +228,38 @@ class _Server:
 
 
 def servers_of(given: Any) -> JsonObject:
-    """The servers of an editor as entries by name; one that is reached through the editor itself is left out."""
+    """The servers of an editor as entries by name; one that is reached through the editor itself is left out.
+
+    Names are the editor's to choose and become parts of tool names here. Those that meet thereby are numbered, and
+    one that needs no change keeps its own.
+    """
+    listed: list[JsonObject] = [
+        each.model_dump(by_alias=True, exclude_none=True, mode="json") for each in given or ()
+    ]
     entries: JsonObject = {}
-    for each in given or ():
-        written: JsonObject = each.model_dump(by_alias=True, exclude_none=True, mode="json")
+    for written in sorted(listed, key=lambda one: _plain(str(one.get("name", ""))) != one.get("name")):
         pairs = {
             str(pair["name"]): str(pair["value"])
             for pair in written.get("env") or written.get("headers") or ()
         }
-        name = re.sub(r"[^A-Za-z0-9_-]+", "_", str(written.get("name", "")))[:64]
+        name = _free(_plain(str(written.get("name", ""))), entries)
         if "command" in written:
             entries[name] = {"command": written["command"], "args": written.get("args", []), "env": pairs}
         elif "url" in written:
             entries[name] = {"type": written.get("type", "http"), "url": written["url"], "headers": pairs}
     return entries
+
+
+def _plain(name: str) -> str:
+    """A server's name in the characters of tool names; NAMELESS where nothing of it is left."""
+    plain = _NOT_IN_A_NAME.sub("_", name)[:_NAME_LIMIT]
+    return plain if plain.strip("_-") else NAMELESS
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it where it is taken."""
+    numbered = (f"{name[: _NAME_LIMIT - len(str(at)) - 1]}_{at}" for at in itertools.count(2))
+    return next(each for each in itertools.chain([name], numbered) if each not in taken)
 
 
 class _Editor:

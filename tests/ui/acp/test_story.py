@@ -357,6 +357,27 @@ def test_servers_of_an_editor_as_entries() -> None:
     assert servers_of(None) == {}
 
 
+@pytest.mark.parametrize(
+    ("given", "entries"),
+    [
+        (("文档", "检索"), {"server": "0", "server_2": "1"}),
+        (("my db", "my_db", "my.db"), {"my_db": "1", "my_db_2": "0", "my_db_3": "2"}),
+        (("a b", "a_b_2", "a.b"), {"a_b": "0", "a_b_2": "1", "a_b_3": "2"}),
+        (("same", "same"), {"same": "0", "same_2": "1"}),
+        (("", " ", "server"), {"server": "2", "server_2": "0", "server_3": "1"}),
+        (("x" * 70, "x" * 71), {"x" * 64: "0", f"{'x' * 62}_2": "1"}),
+    ],
+)
+def test_no_server_of_an_editor_is_lost_to_another_one_of_a_like_name(
+    given: tuple[str, ...], entries: dict[str, str]
+) -> None:
+    listed = [
+        acp.schema.McpServerStdio.model_validate({"name": name, "command": str(at), "args": [], "env": []})
+        for at, name in enumerate(given)
+    ]
+    assert {name: entry["command"] for name, entry in servers_of(listed).items()} == entries
+
+
 async def test_an_editor_that_cannot_ask_its_user_counts_as_one_whose_user_turned_away() -> None:
     class Connection:
         async def request_permission(self, **_: Any) -> Any:
