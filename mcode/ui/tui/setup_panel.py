@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 PLACEHOLDER = "(sending is off until a key is set; your draft is kept)"
 
 HELD = (
-    "There is no key yet, so nothing was sent; your text is in the prompt again. Enter 1 to paste a key, or 3 for "
-    "the offline guide. Commands and !shell lines work without one."
+    "There is no key yet, so nothing was sent; your text is in the prompt again. Enter in its place 1 to paste a "
+    "key, or 3 for the offline guide; the text comes back after that. Commands and !shell lines work without one."
 )
 
 _CHOICES = (
@@ -85,7 +85,7 @@ class SetupPanel(Static):
         self._front = front
         self._places: Sequence[tuple[str, str]] = ()
         self._held = ""
-        """The message that was not sent and stands in the prompt again; a choice may be typed behind it."""
+        """The message that was not sent: it stands in the prompt again, and comes back there after a choice."""
         self.border_title = Content("Set up the model")
 
     @property
@@ -115,10 +115,8 @@ class SetupPanel(Static):
         """Do what an entered draft chooses; True where it was not to be sent."""
         if not self.is_open or text.startswith(("/", "!")):
             return False
-        held, self._held = self._held, ""
-        if not held or not text.startswith(held):
-            held = ""
-        match text.removeprefix(held).strip().rstrip(".)"):
+        held = self._held
+        match text.strip().rstrip(".)"):
             case "1":
                 self._front.sending.run("/key")
             case "2":
@@ -128,10 +126,9 @@ class SetupPanel(Static):
             case "4":
                 self._front.sending.run("/quit")
             case _:
-                self._held = text
-                if not held:
+                if not held or not text.startswith(held):
                     self._front.say(HELD, "warning")
-                held = text
+                self._held = held = text
         if held:
             self._front.hands.give_back(held)
         return True

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 AROUND = {"credential": "none", "endpoint": "offline guide", "looked_at": PLACES}
 
 
-async def test_a_choice_may_be_typed_behind_the_message_that_was_held_back(tmp_path: Path) -> None:
+async def test_only_a_number_alone_chooses_and_the_message_that_was_held_back_returns(tmp_path: Path) -> None:
     async with screen(tmp_path, around=AROUND) as on:
         await on.until(lambda: "Set up the model" in on.shown)
         await on.type("hello there")
@@ -24,7 +24,14 @@ async def test_a_choice_may_be_typed_behind_the_message_that_was_held_back(tmp_p
         await on.press("enter")  # refused again, and said once only
         await on.until(lambda: on.draft == "hello there now")
         assert on.shown.count("nothing was sent") == 1
+        for written in ("hello there now 4", "hello there now 4 3"):  # words of the message, and no choice
+            await on.type(written[-2:])
+            await on.press("enter")
+            await on.until(lambda written=written: on.draft == written)
+            assert "Set up the model" in on.shown
+        await on.press("ctrl+a", "ctrl+k")
+        await on.until(lambda: not on.draft)
         await on.type("3")
         await on.press("enter")
         await on.until(lambda: "Set up the model" not in on.shown)
-        assert on.draft == "hello there now"
+        assert on.draft == "hello there now 4 3"
