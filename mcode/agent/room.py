@@ -145,12 +145,18 @@ class RoomMaker:
         size = self.size()
         if size <= self.meter.window - 1_000:
             return None
+        return (
+            f"The next request would have about {size} tokens, and the window holds {self.meter.window}. It was not "
+            f"sent. {self.breakdown(size)} {ADVICE}"
+        )
+
+    def breakdown(self, size: int) -> str:
+        """What a request of `size` tokens that does not fit is made of, and what a summary would free."""
         prefix = self.builder.preview(self.caller.model())
         parts = self.meter.measure(prefix, self.conversation.history.messages).scaled_to(size)
         return (
-            f"The next request would have about {size} tokens, and the window holds {self.meter.window}: definitions "
-            f"{parts.definitions}, messages {parts.system + parts.messages}, results {parts.results}. It was not sent. "
-            f"A summary would free about {self.outlook().by_summary}. {ADVICE}"
+            f"It has definitions {parts.definitions}, messages {parts.system + parts.messages}, results "
+            f"{parts.results}; a summary would free about {self.outlook().by_summary}."
         )
 
     async def after_overflow(self) -> bool:

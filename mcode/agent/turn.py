@@ -135,7 +135,7 @@ class TurnLoop:
                 if await self.room.after_overflow():
                     self._add_context(GO_ON)
                     continue
-                reply = self.caller.give_up(f"{reply.text} {ADVICE}")
+                reply = self.caller.give_up(f"{reply.text} {self.room.breakdown(self.room.size())} {ADVICE}")
             if isinstance(reply, Broken):
                 return reply.reason, reply.text
             if reply.uses:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from mcode.events import ApprovalRequested, Compacted, Notice
@@ -141,6 +142,28 @@ async def test_s_10_a_refused_request_is_made_smaller_and_sent_again(tmp_path: P
         assert all(event.trigger == "overflow" for event in session.of(Compacted)[:1])
 
 
+async def test_s_10_a_request_that_the_endpoint_never_finds_small_enough_is_told_with_its_parts(
+    tmp_path: Path,
+) -> None:
+    def reply(view: RequestView) -> Reply:
+        if is_about_summary(view):
+            return text_reply(SUMMARY)
+        return Reply((), None, error=ErrorReply(400, "invalid_request_error", "prompt is too long"))
+
+    script = Script((Turn(reply, limit=100),), None, "no window")
+    async with stage(tmp_path, script, new_prefixes=20) as session:
+        finished = await session.say("hello")
+        assert finished.reason == "error"
+        assert "prompt is too long" in finished.text
+        told = re.search(
+            r"It has definitions (\d+), messages (\d+), results 0; a summary would free about \d+\.",
+            finished.text,
+        )
+        assert told, finished.text
+        assert all(int(part) > 0 for part in told.groups())
+        assert "/clear begins a new session" in finished.text
+
+
 async def test_s_10_a_summary_that_fails_loses_nothing_and_says_what_to_do(tmp_path: Path) -> None:
     words = "word " * 1_800
 
@@ -232,8 +255,8 @@ async def test_s_10_a_request_that_no_step_makes_small_enough_is_not_sent(tmp_pa
     async with stage(tmp_path, script, settings=settings, new_prefixes=5) as session:
         finished = await session.say("hello")
         assert finished.reason == "error"
-        assert "the window holds 2000: definitions " in finished.text
-        assert "A summary would free about " in finished.text
+        assert "the window holds 2000. It was not sent. It has definitions " in finished.text
+        assert "; a summary would free about " in finished.text
         assert "/rewind goes back" in finished.text
         assert all(not body.get("tools") for body in session.client.requests), (
             "summaries alone were asked for"
