@@ -77,6 +77,12 @@ class Stage:
         path = self.agent.session.journal.path
         return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
+    async def until(self, kind: type[Event]) -> None:
+        """Wait until an event of a kind has come; TimeoutError after half a minute."""
+        async with asyncio.timeout(30):
+            while not self.of(kind):
+                await asyncio.sleep(0.005)
+
     def answer(self, choice: str, comment: str = "") -> None:
         """Attach as a front end that answers every approval in the same way."""
         self.agent.desk.attach()

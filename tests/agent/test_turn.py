@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 from mcode.agent.replies import CONTINUATIONS
 from mcode.agent.turn import STOP_HOOK_LIMIT
 from mcode.call import FailureKind, Status
-from mcode.events import ApprovalRequested, AssistantMessage, Notice, QueueChanged, TurnFinished, TurnStarted
+from mcode.events import (
+    ApprovalRequested,
+    AssistantMessage,
+    Notice,
+    QueueChanged,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
 from mcode.wiring.options import Options
 from tests.stage import stage, turns, use
 
@@ -23,7 +31,7 @@ async def test_messages_sent_while_a_turn_runs_are_sent_in_order_each_once(tmp_p
     script = turns(use("Bash", command="sleep 0.3"), "One.", "Two.", "Three.")
     async with stage(tmp_path, script, settings=settings) as here:
         first = asyncio.ensure_future(here.say("one"))
-        await asyncio.sleep(0.1)
+        await here.until(ToolStarted)
         rest = [asyncio.ensure_future(here.say(text)) for text in ("two", "three")]
         ends = await asyncio.gather(first, *rest)
         assert [end.text for end in ends] == ["One.", "Two.", "Three."]
@@ -35,7 +43,7 @@ async def test_the_last_queued_message_can_be_taken_back(tmp_path: Path) -> None
     settings = {"permissions": {"allow": ["Bash(sleep 0.3)"]}}
     async with stage(tmp_path, turns(use("Bash", command="sleep 0.3"), "One."), settings=settings) as here:
         turn = asyncio.ensure_future(here.say("one"))
-        await asyncio.sleep(0.1)
+        await here.until(ToolStarted)
         here.agent.queue("two")
         assert here.agent.take_back() == "two"
         assert here.agent.take_back() is None
@@ -189,7 +197,7 @@ async def test_an_interrupt_holds_the_queue_until_the_next_message(tmp_path: Pat
     script = turns(use("Bash", command="sleep 30"), "To the first.", "To the second.")
     async with stage(tmp_path, script, settings=settings) as here:
         turn = asyncio.ensure_future(here.say("go"))
-        await asyncio.sleep(0.3)
+        await here.until(ToolStarted)
         here.agent.queue("first")
         here.agent.interrupt()
         assert (await turn).reason == "interrupted"
@@ -283,7 +291,7 @@ async def test_an_error_inside_mcode_costs_one_call_and_not_the_session(tmp_path
 async def test_s_11_a_call_that_had_ended_keeps_its_result_when_its_hook_is_interrupted(
     tmp_path: Path,
 ) -> None:
-    hook = {"type": "command", "command": "sleep 30"}
+    hook = {"type": "command", "command": "touch hooked; sleep 30"}
     settings = {
         "permissions": {"defaultMode": "acceptEdits"},
         "hooks": {"PostToolUse": [{"matcher": "Write", "hooks": [hook]}]},
@@ -291,9 +299,8 @@ async def test_s_11_a_call_that_had_ended_keeps_its_result_when_its_hook_is_inte
     script = turns(use("Write", file_path="a.txt", content="x"), "After.")
     async with stage(tmp_path, script, settings=settings) as here:
         turn = asyncio.ensure_future(here.say("go"))
-        while not (here.project / "a.txt").exists():
+        while not (here.project / "hooked").exists():
             await asyncio.sleep(0.02)
-        await asyncio.sleep(0.3)
         here.agent.interrupt()
         await turn
         assert here.result().status is Status.OK

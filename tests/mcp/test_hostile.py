@@ -192,8 +192,8 @@ def test_the_last_words_of_a_stack_trace_are_what_it_is_about(tmp_path: Path) ->
 async def test_m_03_exit_in_the_middle_of_calls_ends_them_at_once_and_others_go_on(tmp_path: Path) -> None:
     async with live(tmp_path, hostile("faulty"), hostile(name="good")) as servers:
         await servers.connected()
-        waiting = asyncio.ensure_future(servers.call("slow", seconds=30))
-        await asyncio.sleep(0.1)
+        waiting = asyncio.ensure_future(servers.call("slow", seconds=30, steps=300))
+        await until(lambda: servers.services.lines, 30)
         began = time.monotonic()
         dead, slow = await servers.call("die"), await waiting
         assert time.monotonic() - began < 3

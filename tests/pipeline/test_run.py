@@ -219,20 +219,19 @@ async def test_two_edits_of_one_message_run_in_order_and_both_land(tmp_path: Pat
 
 async def test_s_11_an_interrupt_keeps_finished_results_and_names_the_rest(tmp_path: Path) -> None:
     project_of(tmp_path, a_txt="x")
-    settings = {"permissions": {"allow": ["Bash(sleep 30)", "Bash(printf never)"]}}
+    settings = {"permissions": {"allow": ["Bash(touch begun)", "Bash(sleep 30)", "Bash(printf never)"]}}
     script = turns(
         [
             use("Read", "r", file_path="a.txt"),
-            use("Bash", "slow", command="sleep 30"),
+            use("Bash", "slow", command="touch begun; sleep 30"),
             use("Bash", "later", command="printf never"),
         ],
         "After.",
     )
     async with stage(tmp_path, script, settings=settings) as here:
         turn = asyncio.ensure_future(here.say("go"))
-        while not any(event.call.id == "slow" for event in here.of(ToolStarted)):
+        while not (here.project / "begun").exists():
             await asyncio.sleep(0.01)
-        await asyncio.sleep(0.3)
         assert here.agent.interrupt()
         assert (await turn).reason == "interrupted"
         results = {outcome.call.id: outcome for outcome in here.outcomes}
@@ -361,16 +360,17 @@ async def test_a_permission_hook_that_says_do_not_continue_ends_the_turn(tmp_pat
 async def test_failure_hooks_hear_of_an_interrupted_call(tmp_path: Path) -> None:
     hook = {"type": "command", "command": "cat > heard.json"}
     settings = {
-        "permissions": {"allow": ["Bash(sleep 30)"]},
+        "permissions": {"allow": ["Bash(touch begun)", "Bash(sleep 30)"]},
         "hooks": {"PostToolUseFailure": [{"matcher": "Bash", "hooks": [hook]}]},
     }
-    async with stage(tmp_path, turns(use("Bash", command="sleep 30"), "x"), settings=settings) as here:
+    async with stage(
+        tmp_path, turns(use("Bash", command="touch begun; sleep 30"), "x"), settings=settings
+    ) as here:
         turn = asyncio.ensure_future(here.say("go"))
-        while not here.of(ToolStarted):
+        while not (here.project / "begun").exists():
             await asyncio.sleep(0.01)
-        await asyncio.sleep(0.3)
         here.agent.interrupt()
         await turn
         heard = json.loads((here.project / "heard.json").read_text())
     assert heard["is_interrupt"] is True
-    assert heard["tool_input"] == {"command": "sleep 30"}
+    assert heard["tool_input"] == {"command": "touch begun; sleep 30"}
