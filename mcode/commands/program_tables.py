@@ -56,6 +56,7 @@ def program_page(program: AuditedProgram) -> str:
     head = (
         f"Program #{program.number} ({program.id}): {program.status.replace('_', ' ')}, "
         f"{plural(len(program.calls), 'call')}, {program.wall_ms / 1000:.1f} s, {program.cpu_ms} ms of CPU, "
+        f"{f'{size(program.peak_bytes)} of memory, ' if program.peak_bytes else ''}"
         f"{size(program.bytes_in)} in, {program.chars_out:,} characters out, {size(program.kept_out)} kept out of "
         "the context"
     )
@@ -86,6 +87,7 @@ def as_object(program: AuditedProgram) -> JsonObject:
         "calls": len(program.calls),
         "wall_ms": program.wall_ms,
         "cpu_ms": program.cpu_ms,
+        "peak_bytes": program.peak_bytes,
         "bytes_in": program.bytes_in,
         "chars_out": program.chars_out,
         "kept_out": program.kept_out,

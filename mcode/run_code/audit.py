@@ -101,6 +101,7 @@ class Audit:
             lambda: {
                 "status": str(record.ending),
                 "cpu_ms": round(record.cpu * 1000),
+                "peak_bytes": record.peak_memory,
                 "wall_ms": round(record.wall * 1000),
                 "calls": {str(state): states[state] for state in CallState if states[state]},
                 "not_awaited": record.not_awaited,

@@ -60,6 +60,8 @@ class AuditedProgram:
     wall_ms: int
     """Until its last record, where it has no end."""
     cpu_ms: int
+    peak_bytes: int
+    """Memory that its worker held at most; 0 where it did not say, and in audits that do not tell."""
     bytes_in: int
     chars_out: int
     value: str
@@ -120,6 +122,7 @@ def _program(number: int, records: tuple[JsonObject, ...]) -> AuditedProgram:
         if end
         else _number(records[-1], "time_ms") - _number(start, "time_ms"),
         cpu_ms=_number(end, "cpu_ms"),
+        peak_bytes=_number(end, "peak_bytes"),
         bytes_in=_number(end, "bytes_in") if end else sum(call.result_bytes for call in calls),
         chars_out=_number(end, "chars_out"),
         value=str(end.get("value", "")),

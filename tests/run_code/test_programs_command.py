@@ -58,7 +58,9 @@ async def test_programs_are_listed_and_one_is_shown_with_its_calls_beside_its_li
         assert "2 programs, 2 calls" in listed.text
         assert "2 programs this session: " in (await command(here, "/tools Read")).text
         assert listed.data["programs"][0]["kept_out"] > 0
+        assert listed.data["programs"][0]["peak_bytes"] > 1_000_000
         shown = (await command(here, "/programs 1")).text.split("\n")
+        assert " MB of memory, " in shown[0]
         at = next(index for index, line in enumerate(shown) if "tools.Read" in line)
         assert shown[at + 1].split()[:3] == ["1", "ok", "Read"]
         assert "(reads in the workspace)" in shown[at + 2]
