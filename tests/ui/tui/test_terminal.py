@@ -139,7 +139,9 @@ def test_14_no_hostile_sequence_of_a_model_a_file_or_a_tool_reaches_the_terminal
         terminal.say("/resume")
         terminal.until(lambda: terminal.screen()[0].startswith(" /resume"), "the sessions")
         terminal.wait_for_row_with("The end of it.")
+        terminal.wait_for_row_with("Enter resume")  # the last row of the list: all of it is drawn
         terminal.child.send("\x1b")
+        terminal.until(lambda: not terminal.screen()[0].startswith(" /resume"), "the conversation")
         terminal.wait_for_row_with(READY)
         assert terminal.quit() == 0
     written = terminal.written.decode("utf-8", "replace")
