@@ -104,7 +104,7 @@ async def test_an_approved_server_is_started_in_the_same_session(tmp_path: Path)
         assert [status.state for status in opened.bench.pool.statuses()] == ["needs approval"]
         opened.agent.desk.answer(question.question_id, ((APPROVE,),))
         await noticed(opened, "is approved")
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         assert [status.state for status in opened.bench.pool.statuses()] == ["connected"]
 
 
@@ -113,7 +113,7 @@ async def test_a_server_that_was_left_for_later_is_approved_by_name_in_the_sessi
     async with stage(tmp_path, QUIET) as opened:
         said = await typed(opened, "/mcp approve good")
         assert said.text == 'The server "good" of this project is approved.'
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         assert [status.state for status in opened.bench.pool.statuses()] == ["connected"]
         again = await typed(opened, "/mcp approve good")
         assert again.failed
