@@ -119,9 +119,13 @@ def could_decide(text: str, choices: Sequence[ApprovalChoice]) -> bool:
 
 def _facts(request: ApprovalRequested, width: int, start: str) -> Iterator[str]:
     call, preview, site = request.call, request.preview, request.site
-    program = f'the program "{site.title}", {_place(request)}' if site else f"a program (call {call.parent})"
+    agent = f"the sub-agent {request.agent}" if request.agent else ""
+    owner = f" of {agent}" if agent else ""
+    program = f"a program{owner} (call {call.parent})"
+    if site is not None:
+        program = f'the program "{site.title}"{owner}, {_place(request)}'
     asked_by = {
-        Origin.MODEL: f"the sub-agent {request.agent}" if request.agent else "",  # the usual case
+        Origin.MODEL: agent,  # empty in the usual case
         Origin.USER: "you",
         Origin.PROGRAM: program,
         Origin.COMMAND: "",  # nobody is asked about these

@@ -122,15 +122,17 @@ def _asker(request: ApprovalRequested) -> str:
     call, site = request.call, request.site
     if call.origin is Origin.USER:
         return "you"
-    if call.origin is Origin.MODEL and request.agent:
-        return f"the sub-agent {request.agent}"
+    agent = f"the sub-agent {request.agent}" if request.agent else ""
+    if call.origin is Origin.MODEL and agent:
+        return agent
     if call.origin is Origin.MODEL:
         return f"the model, turn {call.turn}" if call.turn else "the model"
+    owner = f" of {agent}" if agent else ""
     if site is None:
-        return f"a program (call {call.parent})"
+        return f"a program{owner} (call {call.parent})"
     where = f"line {site.line}: {site.source.strip()}" if site.line else site.title
     more = f"   (calls of it that have not ended: {site.waiting} more)" if site.waiting else ""
-    return f"run_code, call {site.number}, {where}{more}"
+    return f"run_code{owner}, call {site.number}, {where}{more}"
 
 
 def _subject_shows(title: str, body: str) -> bool:
