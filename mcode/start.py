@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.errors import McodeError, UsageError
@@ -179,10 +180,12 @@ async def _interactive(options: Options) -> int:
                 _give_back(front.unsent)
                 raise
             else:
-                if not front.key:
+                if not front.key and not front.unsent.demo:
                     return code
-                os.environ["ANTHROPIC_API_KEY"] = front.key  # for this process alone; no child is given it
+                if front.key:  # for this process alone; no child is given it
+                    os.environ["ANTHROPIC_API_KEY"] = front.key
             unsent = front.unsent
+            options = replace(options, demo=options.demo or unsent.demo)
 
 
 def _first_messages(options: Options) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ class Unsent:
     messages: tuple[str, ...] = ()
     """Entered, and not yet sent; oldest first."""
     draft: str = ""
+    demo: bool = False
+    """The user has chosen the offline guide: what follows brings its demo along."""
 
 
 class Servers(Protocol):

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from mcode.text import Kind, cell_width, clean, shorten
+from mcode.ui.arrival import Unsent
 from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ class SetupPanel(Static):
             case "2":
                 self._show_helper()
             case "3":
-                self._offline()
+                self._offline(held)
+                held = ""
             case "4":
                 self._front.sending.run("/quit")
             case _:
@@ -138,11 +140,10 @@ class SetupPanel(Static):
         del event
         self._draw()
 
-    def _offline(self) -> None:
-        from mcode.model.guide import WELCOME
-
-        self.close()
-        self._front.say(WELCOME, "command")
+    def _offline(self, draft: str) -> None:
+        """End with the draft, for a start that brings the guide's demo along."""
+        self._front.unsent = Unsent(draft=draft, demo=True)
+        self._front.exit(0)
 
     def _show_helper(self) -> None:
         from mcode.ui.tui.inspector import TextInspector
