@@ -63,8 +63,11 @@ class QuestionDesk(Protocol):
         """Say that somebody answers from now on; returns the function that ends it."""
         ...
 
-    def decide(self, approval_id: str, choice: str, comment: str = "") -> bool:
-        """Answer an approval by the key of a choice; False where it no longer waits."""
+    def decide(self, approval_id: str, choice: str, comment: str = "", *, by: str = ...) -> bool:
+        """Answer an approval by the key of a choice; False where it no longer waits, or has no such choice.
+
+        `by`: who answers, where it is not the user.
+        """
         ...
 
     def batch_of(self, approval_id: str) -> tuple[ApprovalRequested, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Protocol
 
 from mcode.config.trust import MCP_SERVER
 from mcode.events import ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
-from mcode.text import Kind, clean
+from mcode.pipeline.choices import DENY, YOU
+from mcode.text import Kind, clean, shorten
 from mcode.tool import Preview
 from mcode.ui.acp.updates import described
 
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.tool import Question
 
-DENY, WITH_WORDS = "deny", "deny with words"
-"""Options of an approval; the second one asks for the user's words to the model."""
+logger = logging.getLogger(__name__)
+
+WITH_WORDS = "deny with words"
+"""The option of an approval that asks for the user's words to the model."""
 
 OTHER = "other"
 """The option of a question that lets the user write an answer."""
@@ -99,10 +103,13 @@ class Questions:
         text = clean(event.reason + asked, Kind.DECISION)
         why = {"type": "content", "content": {"type": "text", "text": text}}
         chosen = await self._asker.request_permission({**call, "content": [*call["content"], why]}, options)
-        comment = ""
-        if chosen == WITH_WORDS:
+        comment, by = "", YOU
+        if chosen is not None and chosen not in {option["optionId"] for option in options}:
+            comment = f"it answered with {_quoted(chosen)}, which is none of the options that it was given"
+            chosen, by = DENY, "the editor"
+        elif chosen == WITH_WORDS:
             chosen, comment = DENY, await self._words("What shall the model know?", "Comment") or ""
-        self._desk.decide(event.approval_id, chosen or DENY, comment)
+        self._desk.decide(event.approval_id, chosen or DENY, comment, by=by)
 
     async def _answer(self, event: QuestionAsked) -> None:
         """Each question in a request of its own; one for words alone is declined where the editor has no forms."""
@@ -160,7 +167,18 @@ class Questions:
         first = question.text.strip().splitlines()[0].lstrip("# ") if question.text.strip() else ""
         shown = described(call, Preview(question.header or first, question.text))
         chosen = await self._asker.request_permission(shown, options)
-        return question.choices[int(chosen)].label if chosen not in (None, OTHER) else chosen
+        if chosen == OTHER and self._asker.takes_forms:
+            return OTHER
+        labels = {str(at): choice.label for at, choice in enumerate(question.choices)}
+        if chosen is not None and chosen not in labels:
+            logger.warning(
+                "the editor answered a question with %s, which was none of its options", _quoted(chosen)
+            )
+        return labels.get(chosen or "")
+
+
+def _quoted(option: str) -> str:
+    return f"`{shorten(clean(option, Kind.LINE), 60)}`"
 
 
 async def trusts_folder(control: TrustControl, asker: Asker) -> bool:

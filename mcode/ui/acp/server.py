@@ -315,9 +315,12 @@ class _Editor:
         return filled
 
     async def _answer(self, asking: Awaitable[Any]) -> Any:
-        """What the editor answers; None where it refuses to ask its user, who is then taken to have turned away."""
+        """What the editor answers; None where it refuses to ask its user, who is then taken to have turned away.
+
+        So it is with an answer that the protocol does not have.
+        """
         try:
             return await asking
-        except self._refusal as error:
-            logger.warning("the editor did not ask its user: %s", error)
+        except (self._refusal, ValueError) as error:
+            logger.warning("the editor did not ask its user, or its answer could not be read: %s", error)
             return None

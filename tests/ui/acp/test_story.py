@@ -390,3 +390,13 @@ async def test_an_editor_that_cannot_ask_its_user_counts_as_one_whose_user_turne
     asker.known.set()
     assert await asker.request_permission({"toolCallId": "a", "title": "t"}, []) is None
     assert await asker.fill_in("Why?", {"words": {"type": "string"}}) is None
+
+
+async def test_an_answer_that_the_protocol_does_not_have_counts_as_none() -> None:
+    class Connection:
+        async def request_permission(self, **_: Any) -> Any:
+            return acp.schema.RequestPermissionResponse.model_validate({"outcome": {"outcome": "perhaps"}})
+
+    asker = _Editor(Connection(), "s", acp, "/")
+    asker.known.set()
+    assert await asker.request_permission({"toolCallId": "a", "title": "t"}, []) is None
