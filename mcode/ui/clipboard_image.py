@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from mcode.errors import UsageError
 from mcode.images.formats import label_of
-from mcode.process_environment import without_model_keys
+from mcode.process_environment import find_program, without_model_keys
 from mcode.process_helper import run_helper
 
 if TYPE_CHECKING:
@@ -56,11 +55,12 @@ async def clipboard_image(environment: Mapping[str, str]) -> bytes:
 
 
 def _commands(environment: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
-    for display, command in _PROGRAMS:
+    """Those that are here, but none of the project's."""
+    for display, (name, *arguments) in _PROGRAMS:
         if not display or environment.get(display):
-            path = shutil.which(command[0], path=environment.get("PATH"))
+            path = find_program(name, environment.get("PATH", ""), (Path.cwd(),))
             if path is not None:
-                yield (path, *command[1:])
+                yield (str(path), *arguments)
 
 
 async def _output_of(command: tuple[str, ...], environment: Mapping[str, str]) -> bytes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from mcode.process_environment import find_program, without_model_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,14 +25,14 @@ _PROGRAMS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def clipboard_program(environment: Mapping[str, str]) -> Sequence[str] | None:
-    """The program to use, or None: over ssh its clipboard would be that of the wrong machine."""
+    """The program to use, never one of the project's; None over ssh, where its clipboard is the wrong machine's."""
     if any(name in environment for name in ("SSH_CONNECTION", "SSH_TTY")):
         return None
-    for display, command in _PROGRAMS:
-        if (not display or environment.get(display)) and shutil.which(
-            command[0], path=environment.get("PATH")
-        ):
-            return command
+    for display, (name, *arguments) in _PROGRAMS:
+        if not display or environment.get(display):
+            path = find_program(name, environment.get("PATH", ""), (Path.cwd(),))
+            if path is not None:
+                return (str(path), *arguments)
     return None
 
 
@@ -40,18 +42,16 @@ async def copy_by_program(text: str, environment: Mapping[str, str]) -> str | No
     The program may go on in the background, as those for X do, to serve the text.
     """
     command = clipboard_program(environment)
-    path = shutil.which(command[0], path=environment.get("PATH")) if command else None
-    if command is None or path is None:
+    if command is None:
         return None
     nothing = asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
-            path,
-            *command[1:],
+            *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=nothing,
             stderr=nothing,
-            env=dict(environment),
+            env=without_model_keys(environment),
             start_new_session=True,
         )
     except OSError:
@@ -65,4 +65,4 @@ async def copy_by_program(text: str, environment: Mapping[str, str]) -> str | No
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return command[0] if process.returncode == 0 else None
+    return Path(command[0]).name if process.returncode == 0 else None

@@ -45,6 +45,14 @@ async def test_without_a_program_nothing_is_done(tmp_path: Path) -> None:
 
 def test_over_ssh_the_clipboard_would_be_the_wrong_one(tmp_path: Path) -> None:
     program(tmp_path, "wl-copy", "true")
-    assert clipboard_program(machine(tmp_path)) == ("wl-copy",)
+    assert clipboard_program(machine(tmp_path)) == (str(tmp_path / "wl-copy"),)
     assert clipboard_program({**machine(tmp_path), "SSH_TTY": "/dev/pts/1"}) is None
     assert clipboard_program({"PATH": str(tmp_path)}) is None
+
+
+def test_a_program_that_lies_in_the_project_is_never_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path, "wl-copy", "true")
+    monkeypatch.chdir(tmp_path)
+    assert clipboard_program({"PATH": str(tmp_path), "WAYLAND_DISPLAY": "wayland-0"}) is None
