@@ -35,6 +35,9 @@ HOPS = 4
 MENTIONS = 2_000
 """Words with `@` that are looked up, of all files together: a folder that names more holds nobody up for long."""
 
+_NAMED = 3
+"""Imports without a file that a notice names."""
+
 
 class Gathering:
     """Adds files to a memory. What cannot be used becomes a notice, never an exception."""
@@ -176,6 +179,7 @@ class Gathering:
         """The files that a text names with `@`. A word that is no file is no import."""
         directory = (real_file(importer) or importer).parent
         found: list[Path] = []
+        missing: list[str] = []
         for mention in mentions(text):
             if self._looked_up == MENTIONS:
                 self._say(
@@ -190,7 +194,8 @@ class Gathering:
                     break
             else:
                 if mention.startswith(("./", "../", "~/", "/")) or mention.rstrip(TRAILING).endswith(".md"):
-                    self._say(f"{importer} imports @{mention}, but there is no such file.")
+                    missing.append(mention)
+        self._say(_told(importer, missing))
         return found
 
     def _is_excluded(self, path: Path, real: Path, ground: Ground) -> bool:
@@ -205,6 +210,15 @@ class Gathering:
     def _say(self, notice: str) -> None:
         if notice and notice not in self.memory.notices:
             self.memory = replace(self.memory, notices=(*self.memory.notices, notice))
+
+
+def _told(importer: Path, missing: Sequence[str]) -> str:
+    """The notice of all imports of a file that name nothing; empty where there are none."""
+    named = ", ".join(f"@{mention}" for mention in missing[:_NAMED])
+    if len(missing) > _NAMED:
+        named = f"{named} and {len(missing) - _NAMED:,} more"
+    are = "there is no such file" if len(missing) == 1 else "there are no such files"
+    return f"{importer} imports {named}, but {are}." if missing else ""
 
 
 def _concerns(rule: ScopedRule, path: Path) -> bool:
