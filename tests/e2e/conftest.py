@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    line = "new_prefixes(count): so many requests of the test begin anew on purpose"
-    config.addinivalue_line("markers", line)
-
-
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine.fresh(tmp_path)
