@@ -15,9 +15,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.permissions.git_config import obstacle
-from mcode.permissions.git_table import INERT_RUN
-from mcode.process import ProcessSpec, child_environment, find_program, run_process
+from mcode.agent.inert_git import InertGit
 from mcode.session.undo import ABSENT
 
 if TYPE_CHECKING:
@@ -34,17 +32,8 @@ _LISTED_BYTES = 1_000_000
 _HASHED_BYTES = 16 * 1024 * 1024
 
 _COMPARE = (
-    *INERT_RUN.split(),
-    *("-c", "diff.relative=false", "-c", "core.quotepath=false"),
-    *(
-        "diff",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--ignore-submodules=dirty",
-        "--no-renames",
-        "--name-only",
-        "-z",
-    ),
+    *("diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"),
+    *("--no-renames", "--name-only", "-z"),
 )
 
 
@@ -81,26 +70,20 @@ async def _look(
     top = await asyncio.to_thread(_work_tree, directory)
     if top is None:
         return TrackedChanges(unknown=f"{directory} is in no git work tree")
-    hindrance = await asyncio.to_thread(obstacle, str(top))
-    if hindrance:
-        return TrackedChanges(unknown=f"git is not run unasked here: {hindrance}")
-    own = child_environment(environment)
-    program = find_program("git", own["PATH"], (top,))
-    if program is None:
+    git = InertGit.outside((top,), environment)
+    if git is None:
         return TrackedChanges(unknown="git was not found outside the work tree")
     # A second earlier: what was committed in the second of the moment is told apart by when the file was touched.
     for commit in (f"HEAD@{{{int(since) - 1}}}", "HEAD", ""):  # no record of moves; no commit yet
-        argv = (str(program), *_COMPARE, *([commit] if commit else []), "--")
-        spec = ProcessSpec(argv, top, own, output_limit=_LISTED_BYTES, grace=0.1)
-        result = await run_process(spec)
-        if result.exit_code == 0:
+        words = (*_COMPARE, *([commit] if commit else []), "--")
+        answer = await git.answer(top, *words, output_limit=_LISTED_BYTES, grace=0.1)
+        if not answer.fault:
             break
     else:
-        said = result.stderr.text.strip().splitlines()
-        return TrackedChanges(unknown=f"git failed ({said[0][:200] if said else 'it gave no reason'})")
-    if not result.stdout.is_whole:
+        return TrackedChanges(unknown=answer.fault)
+    if not answer.is_whole:
         return TrackedChanges(unknown="more files differ from the commit than git can list here")
-    names = [os.fsdecode(name) for name in result.stdout.data.split(b"\0") if name]
+    names = [os.fsdecode(name) for name in answer.data.split(b"\0") if name]
     deadline = time.monotonic() + LIMIT
     return await asyncio.to_thread(_of_others, top, names, since - _CLOCK_STEP, left, deadline)
 

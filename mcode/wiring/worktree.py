@@ -11,13 +11,10 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from mcode.agent.inert_git import InertGit
 from mcode.config.repository import git_directory
 from mcode.errors import UsageError
 from mcode.files import private_directory
-from mcode.permissions.git_config import obstacle
-from mcode.permissions.git_table import INERT_RUN
-from mcode.process import ProcessSpec, child_environment, find_program, run_process
-from mcode.text import Kind, clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,38 +25,9 @@ if TYPE_CHECKING:
 LIMIT = 120.0
 """Seconds for one run of git: making a worktree writes every file of the commit."""
 
-_INERT = (*INERT_RUN.split(), "-c", "submodule.recurse=false")
 _NAME_LIMIT = 40
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 _STATUS = ("status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
-
-
-@dataclass(frozen=True, slots=True)
-class _Git:
-    """Runs git so that nothing which a repository configures is run with it."""
-
-    program: Path
-    environment: Mapping[str, str]
-
-    async def answer(self, directory: Path, *words: str) -> tuple[str, str]:
-        """What it wrote; and why it failed, empty where it did not."""
-        hindrance = await asyncio.to_thread(obstacle, str(directory))
-        if hindrance:
-            return "", f"git is not run unasked there: {hindrance}"
-        argv = (str(self.program), *_INERT, *words)
-        try:
-            result = await run_process(ProcessSpec(argv, directory, self.environment, timeout=LIMIT))
-        except OSError as error:
-            return "", f"git could not be run in {directory}: {error.strerror or error}"
-        if result.timed_out:
-            return "", f"git {words[0]} was ended after {LIMIT:g} s"
-        if result.exit_code == 0:
-            return result.stdout.text, ""
-        said = result.stderr.text.strip().splitlines()
-        return (
-            "",
-            f"git {words[0]} failed: {shorten(clean(said[-1], Kind.LINE), 300) if said else 'no reason given'}",
-        )
 
 
 @dataclass(slots=True)
@@ -72,7 +40,7 @@ class AgentTree:
     branch: str
     base: str
     """The commit that it began with, in hexadecimal."""
-    git: _Git
+    git: InertGit
     _left: str | None = None
 
     def workspace(self, above: Workspace) -> Workspace:
@@ -120,9 +88,9 @@ class AgentTree:
         return self._left
 
     async def _end(self) -> str:
-        status, fault = await self.git.answer(self.path, *_STATUS)
+        status, fault = await _answer(self.git, self.path, *_STATUS)
         if not fault:
-            tips, fault = await self.git.answer(self.path, "rev-parse", "HEAD", f"refs/heads/{self.branch}")
+            tips, fault = await _answer(self.git, self.path, "rev-parse", "HEAD", f"refs/heads/{self.branch}")
             if not fault and not status and tips.split() == [self.base, self.base]:
                 fault = await self._remove()
                 if not fault:
@@ -136,16 +104,18 @@ class AgentTree:
 
     async def _remove(self) -> str:
         """Why it could not be removed. Git itself refuses where there is a change meanwhile."""
-        _, fault = await self.git.answer(self.top, "worktree", "remove", str(self.path))
+        _, fault = await _answer(self.git, self.top, "worktree", "remove", str(self.path))
         return fault or await self._forget_branch()
 
     async def _forget_branch(self) -> str:
-        _, fault = await self.git.answer(self.top, "update-ref", "-d", f"refs/heads/{self.branch}", self.base)
+        _, fault = await _answer(
+            self.git, self.top, "update-ref", "-d", f"refs/heads/{self.branch}", self.base
+        )
         return fault
 
     async def discard(self) -> None:
         """Remove what was made of it, before anything worked in it."""
-        await self.git.answer(self.top, "worktree", "remove", "--force", "--force", str(self.path))
+        await _answer(self.git, self.top, "worktree", "remove", "--force", "--force", str(self.path))
         await self._forget_branch()
 
 
@@ -159,12 +129,10 @@ async def make_tree(
     top = await asyncio.to_thread(_work_tree, above.start)
     if top is None:
         raise _refusal(kind, f"{above.start} is in no git repository", "Make one and commit")
-    own = child_environment(environment)
-    program = find_program("git", own["PATH"], above.roots)
-    if program is None:
+    git = InertGit.outside(above.roots, environment)
+    if git is None:
         raise _refusal(kind, "git was not found outside the workspace", "Install it")
-    git = _Git(program, own)
-    base, fault = await git.answer(top, "rev-parse", "--verify", "HEAD^{commit}")
+    base, fault = await _answer(git, top, "rev-parse", "--verify", "HEAD^{commit}")
     if fault:
         raise _refusal(kind, f"the last commit of {top} is not known ({fault})", "See to that")
     name = f"{_NOT_IN_A_NAME.sub('-', kind)[:_NAME_LIMIT].strip('-') or 'agent'}-{secrets.token_hex(4)}"
@@ -172,7 +140,7 @@ async def make_tree(
     tree = AgentTree(top, directory / name, f"mcode/{name}", base.strip(), git)
     try:
         words = ("worktree", "add", "--quiet", "--no-track", "-b", tree.branch, str(tree.path), tree.base)
-        _, fault = await git.answer(top, *words)
+        _, fault = await _answer(git, top, *words)
         if not fault and not await asyncio.to_thread(tree.make_start, above.start):
             fault = f"{above.start} is no plain directory in the last commit"
         if not fault:
@@ -182,6 +150,12 @@ async def make_tree(
         raise
     await tree.discard()
     raise _refusal(kind, f"none could be made of {top} ({fault})", "See to that")
+
+
+async def _answer(git: InertGit, directory: Path, *words: str) -> tuple[str, str]:
+    """What it wrote; and why it failed, empty where it did not."""
+    answer = await git.answer(directory, *words, timeout=LIMIT)
+    return answer.text, answer.fault
 
 
 def _refusal(kind: str, why: str, advice: str) -> UsageError:
