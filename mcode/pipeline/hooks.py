@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from mcode.pipeline.hook_answers import after_call, answer_for_user, judged, notes_of, objection, stop_of
 from mcode.pipeline.hook_match import HookTable
-from mcode.pipeline.hook_reply import UNCHANGED
 from mcode.pipeline.hook_round import HookRound, effort_member
 from mcode.pipeline.hook_text import HookTexts
 from mcode.pipeline.hook_verdicts import (
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject, JsonValue
     from mcode.pipeline.hook_process import HookContext
     from mcode.pipeline.hook_round import LastRun
-
-__all__ = ["NOTHING_TO_ADD", "UNCHANGED", "BeforeCall", "HookRunner"]
 
 
 class HookRunner:

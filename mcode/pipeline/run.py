@@ -13,7 +13,8 @@ from mcode.errors import McodeError
 from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
 from mcode.pipeline.fit import fit, with_notes
-from mcode.pipeline.hooks import NOTHING_TO_ADD, UNCHANGED
+from mcode.pipeline.hook_reply import UNCHANGED
+from mcode.pipeline.hook_verdicts import NOTHING_TO_ADD
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.pipeline.admit import Admitted, Gate
     from mcode.pipeline.execute import Executor
-    from mcode.pipeline.hooks import BeforeCall, HookRunner
+    from mcode.pipeline.hook_verdicts import BeforeCall
+    from mcode.pipeline.hooks import HookRunner
     from mcode.pipeline.permit import Decided, Permission
     from mcode.pipeline.programs import Programs
     from mcode.pipeline.record import Recorder
