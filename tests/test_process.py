@@ -406,13 +406,14 @@ def with_package() -> dict[str, str]:
 @LINUX
 async def test_ended_orphans_do_not_pile_up(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_tree, "_ORPHAN_PATIENCE", 0.0)
+    before = {entry.pid for entry in snapshot() if entry.ended}
     for _ in range(3):
         await shell("(setsid sh -c 'sleep 0.01' & sleep 0.02 &) ; true", here)
     await asyncio.sleep(0.1)
     async with asyncio.timeout(30):
         while True:  # the last orphan may end between the command that reaps and the look
             await shell("true", here)
-            if not any(entry.ended for entry in snapshot()):
+            if not any(entry.ended and entry.pid not in before for entry in snapshot()):
                 break
 
 

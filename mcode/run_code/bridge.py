@@ -180,7 +180,8 @@ class Bridge:
                 await self._call_of(record, fault)
                 reply = self._not_loaded(record, known)
             else:
-                async with self._lanes.road(ticket):  # before anything is awaited: later calls wait for earlier ones
+                # Before anything is awaited: later calls wait for earlier ones.
+                async with self._lanes.road(ticket):
                     call = await self._call_of(record, fault)
                     await self._lanes.set_out(ticket)
                     record.state = CallState.RUNNING

@@ -189,18 +189,17 @@ def nursery() -> Nursery:
 def serve(orders: socket.socket) -> None:
     """Fork for each order a process that forks mcode and answers with its number, then with how it ended."""
     load()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how those that watch have ended
     while True:
         message, files, _, _ = socket.recv_fds(orders, LONGEST, 4)
         if not message:
             return
         if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             orders.close()
             watch(json.loads(message), files)
         for each in files:
             os.close(each)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
 
 
 def load() -> None:
