@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,9 @@ class Embedder:
 
     def __init__(self) -> None:
         """Load the model. Raises EmbeddingError where a part of the extra is missing or not what it should be."""
+        os.environ["ORT_DISABLE_TELEMETRY"] = (
+            "1"  # read at the import: it would report this machine to its maker
+        )
         try:
             import numpy
             import onnxruntime

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import sqlite3
+import subprocess
+import sys
 import threading
 import weakref
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typing_extensions import override
@@ -17,10 +20,8 @@ from mcode.catalog.search import Entry, ToolIndex
 from tests.catalog.stand_ins import Servers, jira, join
 from tests.stage import stage, turns
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 PATIENCE = 120.0
+TOP = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(
     bool(embedding.missing()), reason=f"the extra `semantic` is not whole here: {embedding.missing()}"
@@ -81,6 +82,14 @@ def test_a_few_tools_load_no_model() -> None:
 def test_the_model_is_loaded_once_in_a_process() -> None:
     (_, first), (_, second) = settled(), settled()
     assert first._embedder is second._embedder  # pyright: ignore[reportPrivateUsage] -- it is memory that counts
+
+
+def test_loading_the_model_reports_nothing_to_its_makers_and_leaves_nothing_at_home(tmp_path: Path) -> None:
+    """The library would keep an id of the machine there, and send it, unless it is told otherwise before its import."""
+    variables = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    code = "from mcode.catalog.embedding import shared_embedder; shared_embedder().embed(['hello'])"
+    subprocess.run([sys.executable, "-c", code], env=variables, cwd=TOP, check=True)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_closed_one_is_let_go(tmp_path: Path) -> None:
