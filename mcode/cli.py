@@ -11,6 +11,7 @@ from typing import NoReturn
 from mcode import __version__
 from mcode.errors import McodeError, UsageError
 from mcode.streams import is_writable, write
+from mcode.subcommands import SUBCOMMANDS, subcommand_list
 from mcode.wiring.options import Options
 
 SOURCES = frozenset({"user", "project", "local"})
@@ -18,10 +19,9 @@ SOURCES = frozenset({"user", "project", "local"})
 BARE_TOOLS = frozenset({"bash", "read", "edit", "write", "glob", "grep"})
 """What `--bare` leaves of mcode's own tools, where `--tools` does not say otherwise."""
 
-SUBCOMMANDS: tuple[str, ...] = ("acp", "doctor", "mcp", "permissions", "programs", "report", "run", "tools")
-"""First words of a command line that are not a message but a program of their own."""
+EPILOG = f"""\
+{subcommand_list()}
 
-EPILOG = """\
 In a session: /help lists the commands, @ completes file names, ! runs a shell command of yours.
 Without a key mcode offers to take one, or an offline guide (--demo); set ANTHROPIC_API_KEY, or
 ANTHROPIC_BASE_URL (--base-url) for any endpoint of the Messages protocol, and name a model with --model
@@ -43,6 +43,10 @@ def run(arguments: list[str]) -> int:
             return _reset_terminal()
         if arguments and arguments[0] in SUBCOMMANDS:
             return _subcommand(arguments[0], arguments[1:])
+        if arguments == ["help"]:
+            arguments = ["--help"]
+        elif arguments[:1] == ["help"] and len(arguments) == 2 and arguments[1] in SUBCOMMANDS:
+            return _subcommand(arguments[1], ["--help"])
         return _start(parse(arguments))
     except UsageError as error:
         return _complain(error, 2)

@@ -1,0 +1,26 @@
+"""What the command line says of itself and what it refuses, before anything is started."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from mcode.cli import run
+from mcode.subcommands import SUBCOMMANDS
+
+
+@pytest.mark.parametrize("asked", ["--help", "help"])
+def test_the_help_lists_every_subcommand_with_what_it_is_for(
+    capsys: pytest.CaptureFixture[str], asked: str
+) -> None:
+    assert run([asked]) == 0
+    shown = capsys.readouterr().out
+    for name, about in SUBCOMMANDS.items():
+        assert find_spec(f"mcode.subcommands.{name}") is not None
+        assert any(line.split() == [name, *about.split()] for line in shown.splitlines())
+
+
+def test_help_with_a_subcommand_shows_that_ones_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help", "report"]) == 0
+    assert capsys.readouterr().out.startswith("usage: mcode report")
