@@ -52,6 +52,9 @@ LATER_PART = (
 )
 """What whoever summarises only a part is told of the rest."""
 
+LAST_WORDS = 6_000
+"""Characters of the user's last message that stand behind a summary, where the message itself does not."""
+
 LONGEST_SUMMARY = 16_000
 """Characters of a summary within the session that whoever summarises again reads; only it knows what it says."""
 
@@ -124,7 +127,7 @@ def rendered(messages: Sequence[JsonObject], budget: int) -> str:
     most and the user's words the least.
     """
     earlier, messages = _earlier_summary(messages)
-    earlier = _shortened(earlier, budget * 2)
+    earlier = shortened(earlier, budget * 2)
     left = budget - count_tokens(earlier)
     text = ""
     for longest, own in _LENGTHS:
@@ -132,7 +135,7 @@ def rendered(messages: Sequence[JsonObject], budget: int) -> str:
         if count_tokens(text) <= left:
             break
     else:
-        text = _shortened(text, max(left, 0) * 2)
+        text = shortened(text, max(left, 0) * 2)
     return f"{earlier}\n\n{text}" if earlier else text
 
 
@@ -158,7 +161,7 @@ def opening(summary: str, last_message: str, more: Sequence[str], heading: str =
     """The blocks that a compacted conversation begins with, or with LATER as `heading` ends with."""
     parts = [f"{heading}\n<summary>\n{summary.strip()}\n</summary>"]
     if last_message:
-        parts.append(f"The user's last message, as it was: {_shortened(last_message, 6_000)}")
+        parts.append(f"The user's last message: {last_message}")
     return [{"type": "text", "text": part} for part in (*parts, *more) if part]
 
 
@@ -187,13 +190,13 @@ def _said(message: JsonObject, longest: int, own: int) -> str:
                 room = own if message["role"] == "user" else 2 * longest
                 text = str(block.get("text", ""))
                 room = LONGEST_SUMMARY if who == "User" and text.startswith(LATER) else room
-                lines.append(f"{who}: {_shortened(text, room)}")
+                lines.append(f"{who}: {shortened(text, room)}")
             case "tool_use":
                 arguments = jsontext.dump(block.get("input"))
-                lines.append(f"Call {block.get('name')}: {_shortened(arguments, longest)}")
+                lines.append(f"Call {block.get('name')}: {shortened(arguments, longest)}")
             case "tool_result":
                 failed = " (failed)" if block.get("is_error") else ""
-                lines.append(f"Result{failed}: {_shortened(_result_text(block), longest)}")
+                lines.append(f"Result{failed}: {shortened(_result_text(block), longest)}")
             case "image":
                 lines.append(f"User: [{described(block)}]")
             case _:
@@ -212,7 +215,8 @@ def _result_text(block: JsonObject) -> str:
     )
 
 
-def _shortened(text: str, longest: int) -> str:
+def shortened(text: str, longest: int) -> str:
+    """The text without its middle, in about `longest` characters; the gap says how much is left out."""
     if len(text) <= longest:
         return text
     half = longest // 2

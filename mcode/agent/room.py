@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from mcode.agent.conversation import MUCH_TEXT
 from mcode.agent.replies import TooLongError
 from mcode.errors import EndpointError, UsageError
 from mcode.events import Compacted, Notice
@@ -109,6 +110,25 @@ class RoomMaker:
         model = self.caller.model()
         return self.meter.expect(self.builder.preview(model), self.conversation.history.messages)
 
+    async def cannot_hold(self, content: Sequence[JsonObject]) -> str:
+        """Why a message that is to be sent could never stand in this window whole; empty where it can."""
+        message: JsonObject = {"role": "user", "content": list(content)}
+        if sum(len(str(block.get("text", ""))) for block in content) <= MUCH_TEXT:
+            size = count_message(message)
+        else:
+            size = await asyncio.to_thread(count_message, message)
+        tokens = self.meter.corrected(size.total)
+        if tokens <= self.limit // 4:  # the usual case; what is looked at next takes longer
+            return ""
+        room = max(0, self.limit - self.meter.expect(self.builder.preview(self.caller.model()), ()))
+        if tokens <= room:
+            return ""
+        return (
+            f"The message has about {tokens} tokens, and the window of {self.meter.window} has room for about {room}. "
+            "Nothing was sent, and the message is not part of the conversation. Put the text into a file and ask about "
+            "that, or send less."
+        )
+
     def outlook(self) -> Outlook:
         """The steps that there are, and what each would free."""
         from mcode.agent import compaction
@@ -206,13 +226,14 @@ class RoomMaker:
         before = self.size()
         rest = compaction.EARLIER_PART if part == "before" else compaction.LATER_PART if front else ""
         summary = await self._ask_for_summary(old, hint, rest)
+        said = compaction.last_words_of_user(back, len(back)) if part == "from" else ""
+        last = await self._last_words(said)
         context = await self.hooks.session_started("compact", self.caller.model(), self.conversation.name)
         if history.parts_at(turn) != parts:
             raise UsageError(
                 "The conversation went on while the summary was written; nothing was changed. Ask for it again."
             )
         self.reread()
-        last = compaction.last_words_of_user(back, len(back)) if part == "from" else ""
         heading = compaction.LATER if part == "from" and front else compaction.OPENING
         content = compaction.opening(summary, last, (*self.more(), *context.notes), heading)
         self.conversation.append("compaction", {"content": content, "part": part, "turn": turn})
@@ -280,12 +301,21 @@ class RoomMaker:
         kept = self._fitting()
         old = messages[: len(messages) - kept] or messages
         summary = await self._ask_for_summary(old, hint)
-        last = compaction.last_words_of_user(messages, len(messages) - kept)
+        last = await self._last_words(compaction.last_words_of_user(messages, len(messages) - kept))
         context = await self.hooks.session_started("compact", self.caller.model(), self.conversation.name)
         self.reread()
         content = compaction.opening(summary, last, (*self.more(), *context.notes))
         self.conversation.append("compaction", {"content": content, "kept": kept})
         return summary
+
+    async def _last_words(self, text: str) -> str:
+        """What the user said last, for behind a summary; where that is long, its ends and the file with all of it."""
+        from mcode.agent import compaction
+
+        if len(text) <= compaction.LAST_WORDS:
+            return text
+        path = await asyncio.to_thread(self.keep_text, text)
+        return f"{compaction.shortened(text, compaction.LAST_WORDS)}\n[the whole message is in {path}]"
 
     async def _ask_for_summary(self, old: Sequence[JsonObject], hint: str, rest: str = "") -> str:
         """What the model says; of a session that it finds too long it is told less. Raises EndpointError."""

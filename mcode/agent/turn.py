@@ -110,6 +110,9 @@ class TurnLoop:
             return "stopped", verdict.blocked
         blocks = [*content, *({"type": "text", "text": note} for note in verdict.notes)]
         message: JsonObject = {"turn": turn, "content": blocks, "text": shown}
+        too_long = await self.room.cannot_hold(blocks)
+        if too_long:
+            return "error", too_long
         await self.conversation.prepare(message)
         self.conversation.append("user", message)
         await self.conversation.sync()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcode.events import ApprovalRequested, Compacted, Notice
@@ -12,8 +13,6 @@ from tests.commands.typing import typed
 from tests.stage import stage, turns, use
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mcode.model.script import RequestView
 
 WINDOW = 12_000
@@ -162,6 +161,40 @@ async def test_s_10_a_request_that_the_endpoint_never_finds_small_enough_is_told
         assert told, finished.text
         assert all(int(part) > 0 for part in told.groups())
         assert "/clear begins a new session" in finished.text
+
+
+async def test_a_message_that_the_window_could_never_hold_is_not_sent_and_leaves_the_session_as_it_is(
+    tmp_path: Path,
+) -> None:
+    script = Script((Turn(lambda _: text_reply("Fine."), limit=9),), None, "reader")
+    async with stage(tmp_path, script, settings=SMALL) as session:
+        refused = await session.say("a line of the log\n" * 10_000)
+        assert refused.reason == "error"
+        assert "the window of 12000 has room for about " in refused.text
+        assert "Nothing was sent" in refused.text
+        assert not session.client.requests
+        assert (await session.say("hello")).reason == "end"
+        (body,) = session.client.requests
+        assert "a line of the log" not in str(body)
+
+
+async def test_a_long_message_that_a_summary_stands_for_is_kept_in_a_file_that_the_model_is_told_of(
+    tmp_path: Path,
+) -> None:
+    def reply(view: RequestView) -> Reply:
+        return text_reply(SUMMARY if is_about_summary(view) else "long answer " * 1_000)
+
+    script = Script((Turn(reply, limit=100),), None, "small window")
+    said = "\n".join(f"line {number} of what is asked" for number in range(600))
+    async with stage(tmp_path, script, settings=SMALL, new_prefixes=9) as session:
+        await session.say("a question")
+        await session.say("another question")
+        await session.say(said)
+        assert session.of(Compacted)
+        sent = str(session.client.requests[-1]["messages"])
+        told = re.search(r"the whole message is in ([^\]]+)\]", sent)
+        assert told
+        assert Path(told[1]).read_text() == said
 
 
 async def test_s_10_a_summary_that_fails_loses_nothing_and_says_what_to_do(tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ async def test_from_a_message_on_a_summary_stands_and_what_came_before_stays_who
         result = await typed(session, "/rewind 2 summarise-from keep the names")
         assert not result.failed
         assert SUMMARY in result.text
-        assert result.action == Redraw("second question")
+        assert isinstance(result.action, Redraw)
+        assert (result.action.draft, result.action.turn) == ("second question", 0)
         assert (result.data["turn"], result.data["part"]) == (2, "from")
         asked = session.client.requests[-1]
         assert "tools" not in asked
@@ -58,7 +59,7 @@ async def test_from_a_message_on_a_summary_stands_and_what_came_before_stays_who
         assert answer == ["first answer"]
         assert rest[0].startswith(LATER)
         assert SUMMARY in rest[0]
-        assert "The user's last message, as it was: third question" in rest
+        assert "The user's last message: third question" in rest
         assert rest[-1] == "go on"
 
 
