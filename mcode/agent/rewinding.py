@@ -58,8 +58,10 @@ class Rewinding:
         rewinder: Rewinder,
         forget_files: Callable[[], None],
         changed_by_others: Callable[[float, Mapping[str, str]], Awaitable[TrackedChanges]],
+        forget_jobs: Callable[[frozenset[str]], None],
     ) -> None:
-        """`forget_files` is called when the model no longer knows what it has read.
+        """`forget_files` is called when the model no longer knows what it has read, `forget_jobs` with the ids of
+        background jobs of which it no longer knows that they began.
 
         `changed_by_others` looks for tracked files that were changed since a moment (seconds since the epoch),
         but for those that hold what mcode's tools left in them (hash, or ABSENT, by absolute path).
@@ -69,6 +71,7 @@ class Rewinding:
         self._rewinder = rewinder
         self._forget_files = forget_files
         self._changed_by_others = changed_by_others
+        self._forget_jobs = forget_jobs
 
     def checkpoints(self) -> tuple[Checkpoint, ...]:
         """The messages that the conversation can go back to, oldest first."""
@@ -104,6 +107,7 @@ class Rewinding:
             await asyncio.to_thread(self._conversation.recall, turn, records)
             self._conversation.append("rewind", {"turn": turn, "reason": "user"})
             self._forget_files()
+            self._forget_jobs(jobs_since(records, turn))
         return Rewound(restored, commands, changed, chosen.text if conversation else "")
 
     async def _shell_changes(self, chosen: Checkpoint) -> TrackedChanges:
@@ -147,6 +151,16 @@ def turns_of_calls(records: Iterable[Record]) -> dict[str, int]:
         for record in records
         if record.type == "call_started"
     }
+
+
+def jobs_since(records: Iterable[Record], turn: int) -> frozenset[str]:
+    """The ids of the background jobs that began in that turn and later ones."""
+    begun, since = set[str](), False
+    for record in records:
+        since = since or (record.type == "user" and int(record.body.get("turn", 0)) >= turn)
+        if since and record.type == "job" and record.body.get("state") == "running":
+            begun.add(str(record.body["id"]))
+    return frozenset(begun)
 
 
 def shell_commands_since(records: Iterable[Record], turn: int) -> int:

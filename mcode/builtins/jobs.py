@@ -15,7 +15,7 @@ from mcode.errors import StorageError
 from mcode.process import Leash, ProcessResult, run_process
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from mcode.jsontext import JsonObject
@@ -47,6 +47,8 @@ class Job:
     """True where it was ended on purpose."""
     told: bool = False
     """True once the model knows that it has ended."""
+    forgotten: bool = False
+    """True where the model does not know that it began, as the conversation went back to before it."""
     read_to: int = 0
     """Bytes of the file that the model has seen."""
     task: asyncio.Task[None] | None = None
@@ -208,6 +210,16 @@ class Jobs:
             job.told = True
             self._keep(job, "told")
 
+    def forget(self, ids: Collection[str]) -> None:
+        """The conversation went back to before these began: the model is not told of their ends."""
+        for job_id in [each for each, _ in self._earlier if each in ids]:
+            self._write({"id": job_id, "state": "told"})
+        self._earlier = [each for each in self._earlier if each[0] not in ids]
+        for job in self._jobs.values():
+            if job.id in ids:
+                job.forgotten = True
+                self.tell(job)
+
     def announcements(self) -> tuple[str, ...]:
         """A sentence for the model about each job whose end it has not heard of; each is given once."""
         told, self._earlier = self._earlier, ()
@@ -251,6 +263,8 @@ class Jobs:
         if self._is_closing:
             return
         self._keep(job, job.state)
+        if job.forgotten:
+            self.tell(job)
         self._drop_old()
         if self._changed is not None:
             self._changed(job)

@@ -52,9 +52,13 @@ class OpenEditor:
 
 @dataclass(frozen=True, slots=True)
 class Redraw:
-    """The conversation went back: show it anew, and put a message that was taken back into the draft."""
+    """The conversation went back: show where it stands now, and put a message that was taken back into the draft."""
 
     draft: str = ""
+    turn: int = 0
+    """The message from which on all was taken back; 0 where nothing was, as a summary stands for it."""
+    remark: str = ""
+    """What is to stand between what was shown so far and what follows."""
 
 
 @dataclass(frozen=True, slots=True)

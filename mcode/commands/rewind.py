@@ -62,7 +62,9 @@ async def _go_back(context: CommandContext, words: Sequence[str], typed: str) ->
         if conversation
         else f"The conversation stays; files are back to the moment before message {words[0]}."
     )
-    action = Redraw(done.draft) if conversation else None
+    gone = "what stands above from there on is no longer part of the conversation"
+    remark = f"rewound to before message {words[0]}: {gone}"
+    action = Redraw(done.draft, int(words[0]), remark) if conversation else None
     return CommandResult(_told(done, heading), _as_object(done), action)
 
 
@@ -93,7 +95,10 @@ async def _summarise(context: CommandContext, turn: int, part: Part, hint: str) 
         made.summary,
     ]
     data = {"before": made.before, "after": made.after, "summary": made.summary, "turn": turn, "part": part}
-    return CommandResult("\n".join(lines), data, Redraw(chosen.text) if part == "from" else None)
+    remark = f"a summary stands for {what}: the model no longer has it word for word"
+    return CommandResult(
+        "\n".join(lines), data, Redraw(chosen.text, remark=remark) if part == "from" else None
+    )
 
 
 async def _listing(context: CommandContext) -> CommandResult:

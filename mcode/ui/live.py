@@ -48,6 +48,8 @@ class LiveArea:
         self.marks: tuple[str, ...] = ()
         """What else holds of the session: commands run in a sandbox, edits may be made without a way back."""
         self.ledger: Ledger | None = None
+        self.outdated = ""
+        """Stands for how full the window is while no request has told it, or none since the conversation went back."""
         self.queue: tuple[str, ...] = ()
         self.early: tuple[str, ...] = ()
         """What waits for the session to be opened."""
@@ -71,7 +73,7 @@ class LiveArea:
         self.model, self.mode = agent.model, agent.mode
         without_undo = not agent.settings.own.undo_required
         self.marks = ("sandbox",) * bool(agent.policy.sandbox) + ("undo optional",) * without_undo
-        self.ledger = agent.ledger
+        self.ledger, self.outdated = agent.ledger, ""
 
     def receive(self, event: Event) -> None:  # noqa: C901 -- one case an event, each one line
         """Take an event in."""
@@ -119,7 +121,7 @@ class LiveArea:
             case events.ModelChanged(model=model):
                 self.model = model
             case events.Ledger():
-                self.ledger = event
+                self.ledger, self.outdated = event, ""
             case _:
                 pass
 
@@ -149,12 +151,16 @@ class LiveArea:
         """The last row: model, mode, and how full the window is."""
         model = clean(self.model, Kind.LINE)
         parts = [model, self.mode, *self.marks]
-        parts += meter(self.ledger, detailed=width >= 80)
+        parts += self.figures(detailed=width >= 80)
         if width < 60:
             parts = parts[1:]
         return LiveRow(
             shorten(" " + "  ".join(part for part in parts if part), width, self.cut), "class:status"
         )
+
+    def figures(self, *, detailed: bool) -> list[str]:
+        """How full the window is, and the money."""
+        return meter(self.ledger, detailed=detailed, instead=self.outdated)
 
     def _calls(self, width: int) -> list[LiveRow]:
         from mcode.ui.calls import running_line, waiting_line
@@ -217,13 +223,15 @@ def retry_reason(event: RetryScheduled) -> str:
     return event.reason if not status or status in event.reason else f"{status} {event.reason}"
 
 
-def meter(ledger: Ledger | None, *, detailed: bool) -> list[str]:
-    """How full the window was at the last request, in three parts where there is room, and the money."""
+def meter(ledger: Ledger | None, *, detailed: bool, instead: str = "") -> list[str]:
+    """How full the window was at the last request, in three parts where there is room, and the money.
+
+    `instead` is said of the window where the last request does not tell it."""
+    parts = [instead] if instead else []
     if ledger is None:
-        return []
-    parts: list[str] = []
+        return parts
     used = ledger.input_tokens or ledger.definitions + ledger.system + ledger.messages + ledger.results
-    if ledger.window > 0:
+    if ledger.window > 0 and not instead:
         share = f"ctx {100 * used // ledger.window}%"
         if detailed:
             said = ledger.system + ledger.messages

@@ -274,7 +274,9 @@ class Assembly:
             style=self._style,
             jobs=self._jobs.jobs,
             programs=self._programs,
-            rewinding=make_rewinding(bench, self._session, conversation, self._file_state, self._workspace),
+            rewinding=make_rewinding(
+                bench, self._session, conversation, self._file_state, self._workspace, self._jobs.jobs
+            ),
             notices=(*bench.notices(self._session.id, self._policy.problems), *self._opening),
             neighbours=lambda: bench.neighbours(self._session.id),
             prepare=self._prepare,

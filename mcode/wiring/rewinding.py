@@ -15,6 +15,7 @@ from mcode.session.rewind import Rewinder
 if TYPE_CHECKING:
     from mcode.agent.conversation import Conversation
     from mcode.builtins.file_state import FileState
+    from mcode.builtins.jobs import Jobs
     from mcode.events import EventBus
     from mcode.session.store import OpenSession
     from mcode.tool import Workspace
@@ -37,6 +38,7 @@ def make_rewinding(
     conversation: Conversation,
     file_state: FileState,
     workspace: Workspace,
+    jobs: Jobs,
 ) -> Rewinding:
     """The rewinds of a session; what shell commands changed is looked for in the work tree of where it started."""
 
@@ -46,4 +48,4 @@ def make_rewinding(
 
     rewinder = Rewinder(session.undo, UserFiles(bench.places.state / "pending"), session.directory / "kept")
     look = partial(tracked_changes, workspace.start, bench.environment)
-    return Rewinding(session.journal, conversation, rewinder, forget_files, look)
+    return Rewinding(session.journal, conversation, rewinder, forget_files, look, jobs.forget)

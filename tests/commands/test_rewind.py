@@ -36,7 +36,8 @@ async def test_both_go_back_and_the_message_returns_to_the_draft(tmp_path: Path)
         await session.say("change it")
         result = await typed(session, "/rewind 2")
         assert not result.failed
-        assert result.action == Redraw("change it")
+        assert isinstance(result.action, Redraw)
+        assert (result.action.draft, result.action.turn) == ("change it", 2)
         assert (session.project / "a.txt").read_text() == "one\n"
         assert not (session.project / "b.txt").exists()
         assert "1 shell command ran since then; what they changed is not undone" in result.text
@@ -46,6 +47,24 @@ async def test_both_go_back_and_the_message_returns_to_the_draft(tmp_path: Path)
         sent = str(session.client.requests[-1]["messages"])
         assert "write it" in sent
         assert "change it" not in sent
+
+
+async def test_the_end_of_a_job_that_began_in_what_was_taken_back_is_not_told(tmp_path: Path) -> None:
+    ends = use("Bash", "j1", command="sleep 0.3", run_in_background=True)
+    goes_on = use("Bash", "j2", command="sleep 30", run_in_background=True)
+    script = turns("Yes.", [ends, goes_on], "They run.", "Anew.", "And more.")
+    settings = {"permissions": {"allow": ["Bash(sleep *)"]}}
+    async with stage(tmp_path, script, settings=settings, new_prefixes=1) as session:
+        await session.say("hello")
+        await session.say("run them")
+        jobs = session.agent.jobs
+        await jobs.wait(jobs.find("b1"), 20)
+        assert not (await typed(session, "/rewind 2 conversation")).failed
+        await session.say("something else")
+        await jobs.stop(jobs.find("b2"))
+        await session.say("and more")
+        assert "Background job" not in str(session.client.requests[-1]["messages"])
+        assert any("b1 has ended" in event.text for event in session.of(Notice))  # the user hears of it
 
 
 async def test_files_alone_go_back_and_come_again_by_undo(tmp_path: Path) -> None:

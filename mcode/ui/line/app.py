@@ -269,7 +269,9 @@ class LineApp:
                 await self.sessions.switch(source, reference)
                 if called:
                     self.agent.rename(called)
-            case Redraw(draft=draft):
+            case Redraw(draft=draft, remark=remark):
+                self.printer.now(self.transcript.notice(remark, "info"))
+                self.live.outdated = "ctx ?"
                 self.hands.give_back(draft)
             case CopyText(text=text):
                 self._copy(text)

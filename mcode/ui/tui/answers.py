@@ -32,8 +32,8 @@ class Answers:
             case OpenSession(source=source, reference=reference, name=called):
                 await self._open(source, reference, called, result.text if source == "fork" else "")
                 return
-            case Redraw(draft=draft):
-                front.sessions.redraw()
+            case Redraw(draft=draft, turn=turn, remark=remark):
+                front.sessions.redraw(turn, remark)
                 if draft and not front.prompt.draft.strip():
                     front.prompt.use_draft(draft)
             case CopyText(text=text):

@@ -53,7 +53,7 @@ def block_rows(block: Block, width: int, glyphs: Glyphs, now: float = 0.0) -> li
 
             return card_rows(block.node, Card(width, glyphs, now, block.fold))
         case NoticeBlock():
-            return _notice(block, width)
+            return _notice(block, width, glyphs)
         case RemarkBlock():
             style = "warn" if block.warn else "dim"
             return indented(wrap_text(clean(block.text[:20_000], Kind.LINE), width - 2, style), (Span("  "),))
@@ -128,8 +128,10 @@ def _bounded(line: str) -> str:
     return line if left <= 0 else f"{line[:LONGEST_LINE]} ... ({counted(left, 'more character')})"
 
 
-def _notice(block: NoticeBlock, width: int) -> list[Row]:
+def _notice(block: NoticeBlock, width: int, glyphs: Glyphs) -> list[Row]:
     text = clean(block.text).strip("\n").expandtabs(4)
+    if block.severity == "divider":
+        return [Row((Span(glyphs.rule * width, "rule"),)), *wrap_text(text, width, "warn")]
     if block.severity == "command":
         room = width - len(_MARGIN)
         rows = [

@@ -48,6 +48,8 @@ class Block:
     """Lines of its source, for an estimate of its height."""
     cells: int = 0
     """Characters of its source, likewise."""
+    undone: bool = False
+    """True where the conversation went back to before it."""
 
     @property
     def family(self) -> str:
@@ -223,7 +225,7 @@ class CallBlock(Block):
 
 @dataclass(slots=True, eq=False)
 class NoticeBlock(Block):
-    """Something that mcode says: `info`, `warning`, `error`, or `command` for a command's answer."""
+    """Something that mcode says: `info`, `warning`, `error`, or `command` for a command's answer, `divider`."""
 
     text: str = ""
     severity: str = "info"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from mcode.call import Outcome
-    from mcode.events import AssistantMessage, Event, HookRan, ToolStarted, TurnFinished
+    from mcode.events import AssistantMessage, Event, HookRan, ToolStarted, TurnFinished, TurnStarted
     from mcode.jsontext import JsonObject
 
 _ENDINGS = {
@@ -59,6 +59,8 @@ class Document:
         self._todos: TodoBlock | None = None
         self._last_todos: tuple[JsonObject, ...] = ()
         self._last_notice = ""
+        self._turns: list[tuple[int, int]] = []
+        """Turns of this session, each with the number of its first block."""
 
     def take_changes(self) -> list[int]:
         """Numbers of the blocks that were added or changed since the last call, in the order of the changes."""
@@ -87,6 +89,19 @@ class Document:
         for event in events:
             self.apply(event)
         self.end_turn()
+
+    def begin_session(self) -> None:
+        """Turns are counted anew from here."""
+        self._turns.clear()
+
+    def go_back(self, turn: int, remark: str) -> None:
+        """Mark what came of that turn and of later ones as undone, with 0 nothing, and say so below all of it."""
+        first = next((block for each, block in self._turns if turn and each >= turn), len(self.blocks))
+        for block in self.blocks[first:]:
+            block.undone = True
+            self.touch(block)
+        self._turns = [(each, block) for each, block in self._turns if block < first]
+        self.say(remark, "divider")
 
     def say(self, text: str, severity: str = "info") -> None:
         """Add words of mcode's own: `info`, `warning`, `error`, or `command` for a command's answer."""
@@ -127,8 +142,8 @@ class Document:
                 self._void(problem)
             case events.AssistantMessage():
                 self._message(event)
-            case events.TurnStarted(text=text):
-                self._turn_started(text)
+            case events.TurnStarted():
+                self._turn_started(event)
             case events.TurnFinished():
                 self._turn_finished(event)
             case events.ToolStarted():
@@ -228,8 +243,10 @@ class Document:
             answer.cut_off = True
             self.touch(answer)
 
-    def _turn_started(self, text: str) -> None:
+    def _turn_started(self, event: TurnStarted) -> None:
         self._close_answer()
+        text = event.text
+        self._turns.append((event.turn, len(self.blocks)))
         if text.startswith("!") and text[1:] in self._own_commands:
             self._own_commands.remove(text[1:])  # the turn tells the model of a shell line that stands above
             return

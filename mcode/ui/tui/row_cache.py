@@ -36,6 +36,8 @@ class Drawn:
     """Of an answer: the final chunks that are rendered."""
     ends: list[int] = field(default_factory=list[int])
     """Of an answer: how many rows there are up to each chunk's end."""
+    undone: bool = False
+    """As the block was."""
 
 
 class RowCache:
@@ -75,7 +77,8 @@ class RowCache:
             return self._strip(_marked(drawn.rows[index], *selected))
         strip = drawn.strips.get(index)
         if strip is None:
-            strip = drawn.strips[index] = self._strip(drawn.rows[index])
+            row = drawn.rows[index]
+            strip = drawn.strips[index] = self._strip(_dim(row) if drawn.undone else row)
         return strip
 
     def line(self, row: Row) -> Strip:
@@ -94,12 +97,15 @@ class RowCache:
     def _fresh(self, number: int) -> Drawn:
         block = self._document.blocks[number]
         drawn = self._drawn.get(number)
+        if drawn is not None and drawn.undone != block.undone:
+            drawn = None
         if drawn is None or drawn.revision != block.revision:
             if isinstance(block, AnswerBlock):
                 drawn = self._answer(block, drawn)
             else:
                 rows = block_rows(block, self.width, self._look.glyphs, self._document.clock())
                 drawn = Drawn(block.revision, [*self._gap(block), *rows] if rows else [])
+            drawn.undone = block.undone
             self._drawn[number] = drawn
             if len(self._drawn) > KEPT_BLOCKS:
                 self._drawn.popitem(last=False)
@@ -129,6 +135,10 @@ class RowCache:
             del drawn.strips[index]
         drawn.revision = block.revision
         return drawn
+
+
+def _dim(row: Row) -> Row:
+    return Row(tuple(Span(text, "dim") for text, _ in row.spans), row.margin, row.joint)
 
 
 def _marked(row: Row, start: int, end: int) -> Row:

@@ -181,10 +181,14 @@ class Sessions(SessionHolder):
         finally:
             await self._start(new, source)
 
-    def redraw(self) -> None:
-        """The conversation went back: show what is left of it."""
-        self._front.pump.flush()
-        self._front.transcript.replay(self.agent.transcript())
+    def redraw(self, turn: int, remark: str) -> None:
+        """The conversation went back to before that turn, 0 for none: say so, and what the window holds by now."""
+        front = self._front
+        front.pump.flush()
+        front.transcript.go_back(turn, remark)
+        front.facts.outdated = "ctx ?"
+        front.work.begin(self._estimate(self.agent))
+        front.status.refresh_facts()
 
     async def finish(self, reason: str) -> None:
         """Close the session; what its end still says goes straight to the terminal."""
@@ -213,12 +217,12 @@ class Sessions(SessionHolder):
     def _attach(self, agent: Conversation, *, replay: bool) -> None:
         front = self._front
         front.facts.follow(agent)
+        front.transcript.document.begin_session()
         if replay:
             front.transcript.replay(agent.transcript())
             name = f' "{clean(agent.name, Kind.LINE)}"' if agent.name else ""
             front.say(f"Session {agent.session.id[:8]}{name} goes on from here.")
-        front.facts.estimated = ""
-        if replay and agent.ledger is None:
+        if replay and agent.ledger is None and agent.room.conversation.history.messages:
             front.work.begin(self._estimate(agent))
         self.listen(agent, front.pump.receive)
         self._restore_draft(agent)
@@ -228,12 +232,12 @@ class Sessions(SessionHolder):
         """Until a request has told more: how full the window will be, counted beside the loop."""
         room, window = agent.room, agent.meter.window
         messages = room.conversation.history.messages
-        if not messages or window <= 0:
+        if window <= 0:
             return
         prefix = agent.builder.preview(agent.model)
         counted = await asyncio.to_thread(_count, prefix, messages)
-        if self._front.agent is agent:
-            self._front.facts.estimated = f"ctx ~{100 * room.meter.corrected(counted) // window}%"
+        if self._front.agent is agent and len(messages) == len(room.conversation.history.messages):
+            self._front.facts.outdated = f"ctx ~{100 * room.meter.corrected(counted) // window}%"
             self._front.status.refresh_facts()
 
     def _restore_draft(self, agent: Conversation) -> None:

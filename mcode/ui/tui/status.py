@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from mcode.text import Kind, cell_width, clean, shorten
-from mcode.ui.live import LiveArea, meter
+from mcode.ui.live import LiveArea
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +26,6 @@ _MODES = {
 
 class Facts(LiveArea):
     """What the event stream says is going on; the rows below read it."""
-
-    estimated = ""
-    """How full the window is by an estimate, while no request of this run has told it."""
 
     @property
     def activity(self) -> str:
@@ -79,7 +76,7 @@ class StatusLine(Static):
         mode = "no key" if self.keyless else _MODES.get(facts.mode, facts.mode)
         mode = "  ".join((mode, *facts.marks))
         left = mode if width < 62 or not self.chosen else f"{model}  {mode}"
-        told = meter(facts.ledger, detailed=width >= 78) or [facts.estimated]
+        told = facts.figures(detailed=width >= 78)
         parts = [*told, self._servers()]
         right = "  ".join(part for part in parts if part)
         style = ""

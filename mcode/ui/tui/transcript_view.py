@@ -89,6 +89,11 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.document.replay(events)
         self._flush_soon()
 
+    def go_back(self, turn: int, remark: str) -> None:
+        """The conversation is again what it was before that turn: what followed is dim, and a remark stands below."""
+        self.document.go_back(turn, remark)
+        self._flush_soon()
+
     def show(self, text: str, kind: str = "command") -> None:
         """Add lines of mcode's own, such as a command's answer. `kind`: `command`, `info`, `warning` or `error`."""
         self.document.say(text, kind)

@@ -52,6 +52,29 @@ async def test_tools_keeps_state_name_and_cost_in_every_width(tmp_path: Path, wi
     assert [column.title for column in TOOLS.columns][:2] == ["state", "tool"]
 
 
+async def test_what_a_rewind_took_back_is_dim_above_a_divider_and_the_meter_no_longer_tells_it(
+    tmp_path: Path,
+) -> None:
+    script = turns("First answer.", "Second answer. " * 2_000, "Third answer.")
+    async with screen(tmp_path, script, new_prefixes=1, size=(100, 30)) as on:
+        for number, question in enumerate(("first question", "second question"), 1):
+            await on.type(f"{question}\n")
+            await on.until(lambda number=number: len(on.stage.of(TurnFinished)) == number)
+        await on.type("/rewind 2 conversation\n")
+        await on.until(lambda: "rewound to before message 2" in on.shown and "ctx ~" in on.rows[-1])
+        blocks = on.app.transcript.document.blocks
+        texts = [each.whole_text() for each in blocks]
+        (divider,) = (at for at, text in enumerate(texts) if text.startswith("rewound to before message 2"))
+        second = texts.index("second question")
+        assert all(each.undone for each in blocks[second:divider])
+        assert not any(each.undone for each in (*blocks[:second], *blocks[divider:]))
+        assert texts.count("first question") == 1
+        assert on.draft == "second question"
+        await on.press("enter")
+        await on.until(lambda: len(on.stage.of(TurnFinished)) == 3 and "ctx ~" not in on.rows[-1])
+        assert "ctx " in on.rows[-1]
+
+
 async def test_a_letter_of_a_command_that_was_meant_for_the_prompt_rewinds_nothing(tmp_path: Path) -> None:
     script = turns(use("Write", file_path="made.txt", content="x"), "Done.")
     settings = {"permissions": {"allow": ["Edit"]}}
@@ -98,18 +121,18 @@ async def test_a_part_of_the_conversation_is_summarised_from_the_list(
         assert ("First answer." in left, "Second answer." in left) == ((key == "m"), (key == "u"))
 
 
-async def test_two_escapes_with_other_keys_between_them_open_nothing(tmp_path: Path) -> None:
+async def test_two_escapes_with_other_keys_between_them_open_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcode.ui.tui.hands._ESCAPES", 60.0)  # a slow machine may take its time between two keys
     async with screen(tmp_path, turns("Yes.")) as on:
         await on.type("hello\n")
         await on.until(lambda: bool(on.stage.of(TurnFinished)))
         await on.press("escape", "a", "backspace", "escape")
         await on.rest(0.1)
         assert on.app.screen is on.app.main
-        for _ in range(20):  # on a slow machine two of them may come too far from each other
-            await on.press("escape")
-            if on.app.screen is not on.app.main:
-                break
-        assert on.app.screen is not on.app.main
+        await on.press("escape")
+        await on.until(lambda: on.app.screen is not on.app.main)
 
 
 async def test_enter_asks_for_the_rest_of_an_answer_that_was_cut_off(tmp_path: Path) -> None:
