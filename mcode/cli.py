@@ -151,6 +151,10 @@ def _check_together(given: argparse.Namespace) -> None:
         raise UsageError(
             "--permission-prompt-tool goes with -p: in a session you are asked yourself. Nothing was started."
         )
+    if given.max_budget_usd is not None and not given.max_budget_usd > 0:
+        raise UsageError(
+            f"--max-budget-usd takes dollars above 0, not {given.max_budget_usd:g}. Nothing was started."
+        )
     if given.max_turns is not None and given.max_turns < 1:
         raise UsageError(f"--max-turns takes a number from 1, not {given.max_turns}. Nothing was started.")
 

@@ -31,7 +31,7 @@ from mcode.pipeline.run import Pipeline
 from mcode.pipeline.validate import SchemaValidator
 from mcode.process import end_all_children
 from mcode.tool import Workspace
-from mcode.wiring.budget import spent
+from mcode.wiring.budget import check_budget, spent
 from mcode.wiring.calls_limit import calls_limit
 from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
@@ -251,7 +251,7 @@ class Assembly:
             self._read_files.after_calls,
             options.max_turns,
             calls_limit(bench.settings.own, self._desk),
-            spent=lambda: spent(options.max_budget, meter),
+            spent=lambda: spent(options.max_budget, meter, caller.model(), bench.settings.own.prices),
         )
         parts = Parts(
             events=events,
@@ -284,7 +284,9 @@ class Assembly:
             choose_model=lambda: choose_model(bench, meter, builder, events, self._catalogue.learn_window),
             shutdown=self._shut_down,
         )
-        return Agent(parts, options.model or self._model_of_session() or bench.endpoint.model)
+        model = options.model or self._model_of_session() or bench.endpoint.model
+        check_budget(options.max_budget, model, bench.settings.own.prices)
+        return Agent(parts, model)
 
     def _make_status(self) -> StatusCommand | None:
         """The user's own status line, where one is set and somebody looks at it."""

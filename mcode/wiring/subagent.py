@@ -190,7 +190,9 @@ class SubagentMaker:
             self._after_calls,
             self._kind.max_turns or bench.options.max_turns,
             parent=self._call.id,
-            spent=lambda: spent(bench.options.max_budget, parts.agent().meter),
+            spent=lambda: spent(
+                bench.options.max_budget, parts.agent().meter, model, bench.settings.own.prices
+            ),
         )
         forget = parts.shelf.catalog.listen(self._follow)
 

@@ -22,6 +22,7 @@ from mcode.mcp.server_facts import secret_values
 from mcode.session.listing import is_interactive
 from mcode.session.store import SessionStore
 from mcode.wiring.assembly import Assembly
+from mcode.wiring.budget import check_budget
 from mcode.wiring.endpoint import choose_endpoint
 from mcode.wiring.folder_trust import Folder, FolderTrust, unanswered
 from mcode.wiring.opening import check_session
@@ -226,6 +227,8 @@ async def prepare(
     if not interactive:
         check_session(options, SessionStore(places.project_directory(start), Masker(environment)), start)
     endpoint = await choose_endpoint(options, settings, places, environment, interactive=interactive)
+    if options.model or not (options.continue_latest or options.resume is not None):
+        check_budget(options.max_budget, options.model or endpoint.model, settings.own.prices)
     masker = make_masker(environment, settings, endpoint)
     return Workbench(
         options=options,
