@@ -15,6 +15,7 @@ from mcode.config.restrict import ignored_notice, restrict, untrusted_text
 from mcode.config.settings import Problem, Settings, Source
 from mcode.config.trust import TrustStore
 from mcode.config.written_rules import read_marks, rule_mark
+from mcode.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,6 +86,23 @@ def load_settings(
         granted=tuple(item for each in judged for item in each.granted),
         withheld=tuple(item for each in judged for item in each.withheld),
         untrusted=untrusted_text(judged),
+    )
+
+
+def check_flag(flag: str | None, start: Path, home: Path) -> None:
+    """Raise UsageError where what `--settings` gives cannot be used: what it denies would be lost unnoticed."""
+    file = _read_flag(flag, start, home) if flag is not None else None
+    if file is not None and not file.found:
+        raise unusable("--settings", file.source.path, file.fault)
+
+
+def unusable(option: str, path: Path | None, fault: str) -> UsageError:
+    """What is said of a file, or of JSON text, that an option names in vain; without a fault it is not there."""
+    if path is None:
+        return UsageError(f"The text behind {option} {fault}. Nothing was started.")
+    said = fault or "is not there"
+    return UsageError(
+        f"The file {path} that {option} names {said}. Nothing was started; mend it or leave it out."
     )
 
 

@@ -42,6 +42,8 @@ class SettingsFile:
     problems: tuple[Problem, ...] = ()
     found: bool = False
     """False where there is no such file or it could not be used."""
+    fault: str = ""
+    """Why it could not be used, as `cannot be read (...)`; empty where it was, or is not there."""
 
 
 def read_file(source: Source, path: Path, *, loud: bool) -> SettingsFile:
@@ -158,7 +160,7 @@ def _unusable(source: Source, report: Report, fault: str) -> SettingsFile:
     report.add(
         "", f"this file {fault}; it is skipped, all other files count. Mend it and start again", "error"
     )
-    return SettingsFile(source, problems=tuple(report.problems))
+    return SettingsFile(source, problems=tuple(report.problems), fault=fault)
 
 
 def _keys_into(repeated: list[str]) -> Callable[[list[tuple[str, JsonValue]]], JsonObject]:

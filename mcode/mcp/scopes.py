@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mcode.config.load import SETTING_SOURCES
+from mcode.config.load import SETTING_SOURCES, unusable
 from mcode.config.settings import Problem, Source
 from mcode.config.trust import MCP_SERVER, Item
 from mcode.mcp.entry_reading import Origin, read_entry
@@ -89,6 +89,14 @@ def gather(
         shadowed=tuple(shadowed),
         problems=tuple(problems),
     )
+
+
+def check_configs(configs: Iterable[str], start: Path, home: Path) -> None:
+    """Raise UsageError where a file or text of `--mcp-config` cannot be used."""
+    for config in configs:
+        file = _read_flag(config, start, home)
+        if file.fault or not file.found:
+            raise unusable("--mcp-config", file.source.path, file.fault)
 
 
 def trust_item(entry: ServerEntry, facts: Mapping[str, str] | None = None) -> Item:
@@ -186,14 +194,9 @@ class _Gathering:
                 yield from self._read(file)
 
     def _flag(self, config: str) -> ServerFile:
-        if config.lstrip().startswith("{"):
-            file = read_text(Source("flag", None, self.start, trusted=True), config)
-        else:
-            home = self.places.home
-            path = home / config[2:] if config.startswith("~/") else self.start / config
-            file = read_servers(Source("flag", path, path.parent, trusted=True), path, own=True, loud=True)
-            if not file.found:
-                file.report.add("", "--mcp-config names this file, but there is none", "error")
+        file = _read_flag(config, self.start, self.places.home)
+        if not file.found:
+            file.report.add("", "--mcp-config names this file, but there is none", "error")
         self.files.append(file)
         return file
 
@@ -223,6 +226,14 @@ class _Gathering:
             entry = read_entry(name, value, origin, file.report, f"{key}.{name}")
             if entry is not None:
                 yield entry
+
+
+def _read_flag(config: str, start: Path, home: Path) -> ServerFile:
+    """What one `--mcp-config` gives: JSON text, or a file."""
+    if config.lstrip().startswith("{"):
+        return read_text(Source("flag", None, start, trusted=True), config)
+    path = home / config[2:] if config.startswith("~/") else start / config
+    return read_servers(Source("flag", path, path.parent, trusted=True), path, own=True, loud=True)
 
 
 def _scope(name: str) -> Scope:

@@ -37,7 +37,8 @@ class ServerFile:
     report: Report = field(repr=False)
     found: bool
     """False where there is no such file."""
-    usable: bool = True
+    fault: str = ""
+    """Why it could not be used, as `cannot be read (...)`; empty where it was, or is not there."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -118,7 +119,7 @@ def _check_members(members: JsonObject, report: Report) -> None:
 
 def _unusable(source: Source, report: Report, fault: str) -> ServerFile:
     report.add("", f"this file {fault}; it is skipped, the other files with servers count", "error")
-    return ServerFile(source, {}, report, found=True, usable=False)
+    return ServerFile(source, {}, report, found=True, fault=fault)
 
 
 def own_file(places: Places) -> Path:

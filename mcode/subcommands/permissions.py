@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from mcode import jsontext
-from mcode.config.load import load_settings
+from mcode.config.load import check_flag, load_settings
 from mcode.config.places import find_places
 from mcode.errors import UsageError
 from mcode.permissions.check import as_object, as_text, shell_call
@@ -63,6 +63,7 @@ def _parser() -> SubcommandParser:
 def _policy(mode: str | None, flag: str | None) -> Policy:
     """The rules of this folder as a session that starts here has them."""
     places, start = find_places(os.environ), working_directory()
+    check_flag(flag, start, places.home)
     settings = load_settings(places, start, flag=flag)
     try:
         chosen, _ = parse_mode(mode or settings.default_mode or "default")

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 from mcode import __version__
 from mcode.commands.host import Surroundings
+from mcode.config.load import check_flag
 from mcode.config.memory_files import Memory
 from mcode.config.places import find_places
 from mcode.errors import UsageError
 from mcode.events import Notice
 from mcode.masking import Masker
+from mcode.mcp.scopes import check_configs
 from mcode.mcp.server_facts import secret_values
 from mcode.session.listing import is_interactive
 from mcode.session.store import SessionStore
@@ -219,6 +221,8 @@ async def prepare(
     environment = dict(os.environ)
     places = find_places(environment)
     start = working_directory() if folder_of_work is None else existing(folder_of_work)
+    check_flag(options.settings, start, places.home)
+    check_configs(options.mcp_configs, start, places.home)
     folder = Folder.of(options, places, start, environment)
     settings, asked = folder.settings(), False
     if question is not None:

@@ -58,12 +58,6 @@ def test_a_broken_rule_is_named_with_its_file_and_a_broken_denial_still_restrict
     check_words(ran, "settings.json", "Edit(src/**", "Bash(rm")
 
 
-def test_a_settings_flag_that_names_no_file_says_so(machine: Machine, server: RunningServer) -> None:
-    ran = machine.run("-p", "hello", "--settings", "no-such.json", server=server)
-    assert ran.code == 0
-    check_words(ran, "no-such.json")
-
-
 def test_of_a_projects_own_settings_only_restrictions_count_and_that_is_said_once(
     machine: Machine, server: RunningServer
 ) -> None:
