@@ -343,7 +343,9 @@ def _tools(given: str | None) -> frozenset[str] | None:
     """Names between commas or blanks; None for all of them."""
     if given is None or given.strip().lower() == "default":
         return None
-    return frozenset(name.lower() for name in given.replace(",", " ").split())
+    from mcode.permissions.names import canonical_name
+
+    return frozenset(canonical_name(name).lower() for name in given.replace(",", " ").split())
 
 
 def _check_session_id(text: str) -> None:

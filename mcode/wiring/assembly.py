@@ -41,7 +41,7 @@ from mcode.wiring.hook_watch import HookWatch
 from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
 from mcode.wiring.model import choose_model, terms_of
-from mcode.wiring.own_tools import own_tools
+from mcode.wiring.own_tools import own_tools, unknown_names
 from mcode.wiring.policy import session_policy
 from mcode.wiring.programs import SessionPrograms
 from mcode.wiring.read_files import ReadFiles, recall_files
@@ -89,6 +89,7 @@ class Assembly:
         recall_files(bench, self._conversation, self._file_state)
         self._policy, told = session_policy(bench, self._workspace, session, self._conversation.mode)
         self._opening: list[Notice] = [*told, *unheard(bench.options, self._conversation)]
+        self._opening += unknown_names(bench.options)
         self._sandbox, told = session_sandbox(bench, self._policy, self._workspace, session)
         self._opening += told
         self._style = Style(lambda: self.agent.builder.begin_again("style"))

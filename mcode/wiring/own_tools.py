@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from mcode.builtins.all import file_tools, memory_tools, plan_tools, session_tools
 from mcode.builtins.bash import Bash
 from mcode.builtins.exit_plan_mode import PlanControl
+from mcode.events import Notice
 from mcode.permissions.modes import Mode
+from mcode.permissions.names import canonical_name, is_known, nearest_known
 from mcode.process import child_environment
 from mcode.wiring.web import session_web_tools
 
@@ -20,8 +22,21 @@ if TYPE_CHECKING:
     from mcode.pipeline.run import Pipeline
     from mcode.tool import Tool
     from mcode.wiring.jobs import SessionJobs
+    from mcode.wiring.options import Options
     from mcode.wiring.sandbox import SessionSandbox
     from mcode.wiring.workbench import Workbench
+
+
+def unknown_names(options: Options) -> tuple[Notice, ...]:
+    """What `--tools` names and mcode has not; servers' names and patterns may come to mean something later."""
+    told: list[Notice] = []
+    for name in sorted(options.tools or ()):
+        if is_known(canonical_name(name)) or name.startswith("mcp__") or not name.isidentifier():
+            continue
+        near = nearest_known(name)
+        hint = f"; is {near} meant?" if near else "; `mcode tools list` shows all."
+        told.append(Notice(f"--tools: mcode has no tool called {name}{hint}", "warning"))
+    return tuple(told)
 
 
 def own_tools(
