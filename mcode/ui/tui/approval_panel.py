@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 from typing_extensions import override
 
-from mcode.text import cell_width
+from mcode.text import cell_width, shorten
 from mcode.ui.tui.rows_view import RowsView
 from mcode.ui.tui.wrapping import wrap_parts
 from mcode.ui.wrap import wrap_all
@@ -38,9 +38,13 @@ _PARKED_SHORT = "Tab reviews it; keys go to your draft"
 _FIRST = "(scroll to the end first)"
 
 _ROOMY = 28
-"""Rows of a screen that has room for every rule at once; on a smaller one the chosen answer shows its own."""
+"""Rows of a screen that has room for every rule whole; on a smaller one that of an unchosen answer has one row."""
 
 _LEAST_BODY = 2
+_KEPT_BODY = 5
+"""Rows of what is decided on that rules in rows of their own leave."""
+_LEAST_RULE = 16
+"""Cells that are worth showing of a rule."""
 _OTHERS = 6
 """Rows that prompt, status and activity take at least."""
 
@@ -78,6 +82,7 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         super().__init__()
         self.body = RowsView(look, moved=self._scrolled)
         self.body.can_focus = False
+        self._look = look
         self._foot = Static(Content(""), markup=False)
         self._height = height
         self._offers: Sequence[Offer] = ()
@@ -185,8 +190,12 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         if self._state == "parked":
             lines += self._short_offers(width)
         else:
+            short = [len(wrap_all(self._head(at, offer), width, 5)) for at, offer in enumerate(self._offers)]
+            spare = self._height() - _OTHERS - _KEPT_BODY - len(lines) - sum(short) - 3  # frame and hint
             for at, offer in enumerate(self._offers):
-                lines += self._offer_lines(at, offer, width)
+                made = self._offer_lines(at, offer, width, spare=spare)
+                spare -= len(made) - short[at]
+                lines += made
         long, short = {
             "parked": (_PARKED, _PARKED_SHORT),
             "focused": (_FOCUSED, _FOCUSED),
@@ -202,18 +211,39 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
             return [Content(row) for each in words for row in wrap_all(each, width, 2)]
         return [Content(row) for row in wrap_parts(words, width)]
 
-    def _offer_lines(self, at: int, offer: Offer, width: int) -> list[Content]:
+    def _head(self, at: int, offer: Offer) -> str:
+        closed = offer.to_the_end and not self._seen_all
+        return (
+            f"{'>' if at == self._chosen else ' '} {at + 1}  {offer.label}{f'   {_FIRST}' if closed else ''}"
+        )
+
+    def _offer_lines(self, at: int, offer: Offer, width: int, *, spare: int) -> list[Content]:
+        """An answer with its rule; `spare`: rows that there are for rules of answers that are not chosen."""
         chosen = at == self._chosen
         closed = offer.to_the_end and not self._seen_all
-        head = f"{'>' if chosen else ' '} {at + 1}  {offer.label}{f'   {_FIRST}' if closed else ''}"
+        head = self._head(at, offer)
         style = "bold reverse" if chosen else "dim" if closed else ""
-        if self._height() < _ROOMY and not chosen:
-            return [Content(row).stylize(style) for row in wrap_all(head, width, 5)]
-        if offer.rule and not offer.to_the_end and offer.named_rule in offer.label:
-            return [Content(row).stylize(style) for row in wrap_all(head, width, 5)]  # it is said already
-        if offer.rule and cell_width(f"{head}   {offer.rule}") <= width:
-            return [Content(f"{head}   {offer.rule}").stylize(style)]
         lines = [Content(row).stylize(style) for row in wrap_all(head, width, 5)]
-        if offer.rule:
-            lines += [Content(f"     {row}") for row in wrap_all(offer.rule, width - 5)]
+        if not offer.rule or (not offer.to_the_end and offer.named_rule in offer.label):
+            return lines  # it is said already
+        if cell_width(f"{head}   {offer.rule}") <= width:
+            return [Content(f"{head}   {offer.rule}").stylize(style)]
+        if self._height() >= _ROOMY or chosen:
+            return [*lines, *(Content(f"     {row}") for row in wrap_all(offer.rule, width - 5))]
+        cut, room = self._look().glyphs.cut, width - cell_width(head) - 3
+        if spare > 0:
+            return [*lines, Content(f"     {without_middle(offer.rule, width - 5, cut)}").stylize(style)]
+        if room >= _LEAST_RULE:
+            return [Content(f"{head}   {without_middle(offer.rule, room, cut)}").stylize(style)]
         return lines
+
+
+def without_middle(text: str, width: int, cut: str) -> str:
+    """A text in at most `width` cells: its beginning and its end."""
+    if cell_width(text) <= width:
+        return text
+    head = shorten(text, (width + 1) // 2, cut)
+    tail = text[-width:]
+    while cell_width(tail) > width - cell_width(head):
+        tail = tail[1:]
+    return head + tail

@@ -11,6 +11,7 @@ from mcode.ui.diff import diff_rows
 from mcode.ui.tui.look import Glyphs
 from mcode.ui.tui.markdown_rows import chunk_rows
 from mcode.ui.tui.markdown_stream import MarkdownStream
+from mcode.ui.tui.offers import approval_offers
 from mcode.ui.tui.rows import Row, Span, row
 from mcode.ui.wrap import wrap_cells, wrap_words
 
@@ -36,12 +37,17 @@ def approval_rows(
 ) -> list[Row]:
     """The subject whole, then the facts about it, then the calls that one answer may allow `together`.
 
-    `start` is the directory that goes without saying; `everything` adds the raw arguments.
+    `start` is the directory that goes without saying; `everything` adds the raw arguments, and the rule that each
+    answer would keep.
     """
     rows = list(_subject(request, width, everything=everything))
     rows.append(row())
     for name, value in _facts(request, "" if everything else start):
         rows += _fact(name, value, width)
+    offers = approval_offers(request, len(together)) if everything else ()
+    for number, offer in enumerate(offers, 1):
+        if offer.rule:
+            rows += _fact(f"answer {number}", f"{offer.label}   {offer.rule}", width)
     if len(together) > 1:
         rows.append(row())
         rows += _words(f"{len(together)} calls of this program wait with the same rule:", width, "strong")

@@ -8,6 +8,7 @@ import random
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from textual.events import Key, Paste
 
 from mcode.call import Call, Origin
@@ -271,3 +272,27 @@ async def test_answers_of_a_parked_panel_that_are_wider_than_it_stand_on_rows_of
         await on.until(lambda: "Tab reviews it" in on.shown)
         deny = next(row for row in on.rows if "Deny" in row)
         assert "session" not in deny
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 24)])
+async def test_a_small_screen_shows_the_rule_of_every_answer_and_so_does_the_whole(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    diff = "--- a\n+++ b\n@@ -1,9 +1,9 @@\n" + "".join(f"-old {at}\n+new {at}\n" for at in range(9))
+    deep = f"Edit(src/{'deep/' * 12}**)"
+    rules = (
+        Proposal("Edit(src/**)", "local", "Always allow edits under src/"),
+        Proposal(deep, "session", "Allow edits deep under src/ for this session"),
+    )
+    async with screen(tmp_path, size=size) as on:
+        await on.ask("edit", diff=diff, rules=rules)
+        await on.armed()
+        assert "rule: Edit(src/**)" in on.shown
+        (cut,) = (row for row in on.rows if "rule: Edit(src/deep" in row)
+        assert "/**)" in cut
+        assert on.app.panel.region.bottom <= size[1]
+        await on.press("ctrl+o")
+        await on.until(lambda: on.app.screen is not on.app.main)
+        await on.press("end")
+        await on.until(lambda: "answer 2" in on.shown)
+        assert "rule: Edit(src/**)" in " ".join(on.shown.split())
