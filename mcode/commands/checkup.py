@@ -10,6 +10,8 @@ from mcode import jsontext
 from mcode.commands.hooks import blocks_unrun, fails_open
 from mcode.config.json_parts import as_object
 from mcode.config.settings import RuleText
+from mcode.errors import StorageError
+from mcode.files import check_writable
 from mcode.permissions.names import ARGUMENTS
 from mcode.permissions.rules import read_rule
 from mcode.pipeline.hook_match import TOOL_EVENTS, is_meant
@@ -62,7 +64,7 @@ class Finding:
 
     level: Level
     area: str
-    """`settings`, `key`, `rules`, `hooks`, `servers`, `trust`, `endpoint` or `sandbox`."""
+    """`state`, `settings`, `key`, `rules`, `hooks`, `servers`, `trust`, `endpoint` or `sandbox`."""
     subject: str
     """Which file, rule, hook or server."""
     text: str
@@ -74,6 +76,7 @@ class Finding:
 def examine(context: CommandContext) -> list[Finding]:
     """Look at everything. Starts nothing of the folder's; trying the sandbox takes a moment, so call it in a thread."""
     return [
+        *_state(context),
         *_settings(context),
         *_key(context),
         *_rules(context),
@@ -83,6 +86,18 @@ def examine(context: CommandContext) -> list[Finding]:
         *_endpoint(context),
         *_sandbox(context),
     ]
+
+
+def _state(context: CommandContext) -> Iterator[Finding]:
+    """Whether sessions could keep what they have to keep; a fault of the whole stands for its parts."""
+    places = context.around.places
+    for directory in (places.state, places.projects, places.logs):
+        try:
+            check_writable(directory)
+        except StorageError as error:
+            yield Finding("error", "state", str(directory), f"no session can begin: {error}")
+            return
+    yield Finding("ok", "state", str(places.state), "can be written")
 
 
 def _settings(context: CommandContext) -> Iterator[Finding]:

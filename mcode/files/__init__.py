@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from mcode.files.disk import (
+    check_writable,
     flush,
     flush_directory,
     private_directory,
@@ -19,6 +20,7 @@ from mcode.files.update import update_json
 __all__ = [
     "FileLock",
     "Holder",
+    "check_writable",
     "flush",
     "flush_directory",
     "private_directory",

@@ -8,6 +8,7 @@ import fcntl
 import os
 import secrets
 import stat
+import tempfile
 import time
 from pathlib import Path
 
@@ -63,6 +64,17 @@ def private_directory(path: Path) -> Path:
     except OSError as error:
         raise storage_error("The directory cannot be made or used", path, error) from error
     return path
+
+
+def check_writable(directory: Path) -> None:
+    """Raise StorageError where files of ours could not be made in a directory, or it could not be made itself.
+
+    Leaves nothing behind, the directory included.
+    """
+    try:
+        tempfile.TemporaryFile(dir=_nearest(directory)).close()
+    except OSError as error:
+        raise storage_error("Nothing can be kept in the directory", directory, error) from error
 
 
 def replace_file(path: Path, data: bytes, *, mode: int = 0o600) -> None:

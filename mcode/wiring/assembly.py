@@ -115,7 +115,7 @@ class Assembly:
         self._programs = SessionPrograms(
             bench, session, self._conversation, self._catalogue, self._desk, self._sandbox
         )
-        self._verdicts = VerdictLog(bench.places.logs / "verdicts.jsonl", bench.masker, session=session.id)
+        self._verdicts = VerdictLog(bench.verdict_log, bench.masker, session=session.id)
         self._pipeline = self._servers.pipeline = self._make_pipeline()
         self._skills = self._make_skills()
         self._subagents = self._make_subagents()

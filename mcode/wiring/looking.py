@@ -32,6 +32,7 @@ async def looking(settings: str | None = None, *, endpoint: bool = False) -> Asy
     bench.settings = replace(bench.settings, disable_all_hooks=True)
     with tempfile.TemporaryDirectory(prefix="mcode-look-") as directory:
         bench.store = SessionStore(Path(directory), bench.masker, durable=False)
+        bench.verdict_log = Path(directory, "verdicts.jsonl")
         agent = await bench.open_agent("startup")
         try:
             around = bench.surroundings()

@@ -75,11 +75,14 @@ class Workbench:
     server_trust: ServerTrust = field(init=False)
     pool: Servers = field(init=False)
     """The servers themselves; they outlive a session."""
+    verdict_log: Path = field(init=False)
+    """Where the decisions about calls are written down."""
     _unsaid: tuple[str, ...] = field(init=False)
     _neighbours: set[str] = field(default_factory=set[str], init=False)
 
     def __post_init__(self) -> None:
         self._unsaid = self.endpoint.notices
+        self.verdict_log = self.places.logs / "verdicts.jsonl"
         self.folder = self.folder or Folder.of(self.options, self.places, self.start, self.environment)
         self.trust = self.folder.trust
         self.servers = find_servers(self)

@@ -27,11 +27,13 @@ def machine(tmp_path: Path) -> Machine:
     return Machine.fresh(tmp_path)
 
 
-def run(machine: Machine, *arguments: str, **environment: str) -> Ran:
-    """Run the offline guide as somebody whom permissions bind."""
+def run(
+    machine: Machine, *arguments: str, words: tuple[str, ...] = ("-p", "--demo"), **environment: str
+) -> Ran:
+    """Run mcode, by default the offline guide, as somebody whom permissions bind."""
     before = AS_ANYBODY if os.geteuid() == 0 else ()
     ended = subprocess.run(
-        [*before, *machine.command("-p", "--demo", *arguments)],
+        [*before, *machine.command(*words, *arguments)],
         cwd=machine.project,
         env={**machine.environment, **environment},
         stdin=subprocess.DEVNULL,
@@ -52,6 +54,16 @@ def test_l_01_a_home_that_cannot_be_written_is_named(machine: Machine) -> None:
     assert "permission denied" in ran.err
     assert "Nothing was changed" in ran.err
     assert f"Give yourself the right to write in {machine.home}, then try again" in ran.err
+
+
+def test_l_01_the_doctor_names_a_home_that_cannot_be_written_and_looks_at_the_rest(machine: Machine) -> None:
+    machine.home.chmod(0o500)
+    ran = run(machine, words=("doctor", "--offline"))
+    machine.home.chmod(0o700)
+    assert (ran.code, ran.err) == (1, "")
+    assert f"Nothing can be kept in the directory: {machine.home}/.mcode (permission denied)" in ran.out
+    assert f"Give yourself the right to write in {machine.home}" in ran.out
+    assert "sandbox" in ran.out
 
 
 def test_l_01_a_file_in_the_place_of_the_state_directory_is_named_and_kept(machine: Machine) -> None:

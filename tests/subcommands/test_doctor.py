@@ -56,6 +56,25 @@ def test_a_folder_where_all_is_well_ends_with_0(machine: Machine) -> None:
     assert "sandbox" in ran.out
 
 
+def test_a_state_directory_that_cannot_be_written_is_a_finding_and_the_rest_is_looked_at(
+    machine: Machine, examine: Examine
+) -> None:
+    (machine.home / ".mcode").write_text("a file in its place")
+    code, findings = examine("--offline")
+    assert code == 1
+    told = of(findings, "state", "error")
+    assert f"no session can begin: Nothing can be kept in the directory: {machine.home}/.mcode" in told
+    assert "is no directory: move it away" in told
+    assert {"key", "trust", "endpoint", "sandbox"} <= {one["area"] for one in findings}
+
+
+def test_looking_leaves_nothing_behind(machine: Machine, examine: Examine) -> None:
+    code, findings = examine("--offline")
+    assert code == 0
+    assert f"{machine.home}/.mcode: can be written" in of(findings, "state", "ok")
+    assert not (machine.home / ".mcode").exists()
+
+
 def test_where_the_key_comes_from_is_told_or_where_it_was_looked_for(
     machine: Machine, examine: Examine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
