@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mcode.ui.tui.hands import Hands
 
 _LEAST_COLUMNS, _LEAST_ROWS = 40, 10
+_TOO_SMALL = "too small for the transcript"
 
 MAIN_KEYS: list[BindingType] = [
     Binding("escape", "escape", id="main.escape", show=False),
@@ -120,7 +121,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         tiny = event.size.width < _LEAST_COLUMNS or event.size.height < _LEAST_ROWS
         self.set_class(tiny, "tiny")
         if tiny:
-            self._front.status.hint("too small for the transcript")
+            self._front.status.hint(_TOO_SMALL)
+        else:
+            self._front.status.end_hint(_TOO_SMALL)
 
     # Stage: what the approvals need
 
