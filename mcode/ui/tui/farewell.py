@@ -44,14 +44,21 @@ class Farewell:
         return f"The session is kept. Go on with: mcode --resume {sessions.agent.session.id}"
 
     def print_all(self) -> None:
-        """The last rows of the transcript, where all of it is, and the last words so far."""
+        """What is left of the transcript, and the last words so far."""
         if self._front.is_headless:
             return
-        rows = self._front.transcript.last_rows(_ROWS)
-        sessions = self._front.sessions
-        path = sessions.agent.session.journal.path if sessions.opened else None
-        self._words[:0] = [*rows, *([f"transcript: {path}"] if path is not None and path.exists() else [])]
+        self._words[:0] = self.left()
         self.print_last()
+
+    def left(self) -> list[str]:
+        """The last rows of the transcript, where all of it is, and how to go on, unless that is said already."""
+        from mcode.commands.quit import last_words
+
+        sessions = self._front.sessions
+        words = last_words(sessions.agent.session) if sessions.opened else ()
+        said = any("mcode --resume " in each for each in self._words)
+        kept = [each for each in words if not (said and "mcode --resume " in each)]
+        return [*self._front.transcript.last_rows(_ROWS), *kept]
 
     def print_last(self) -> None:
         """What was said since."""
