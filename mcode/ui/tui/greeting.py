@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from mcode.commands.host import CommandContext, Surroundings
 
 _TRY = (
-    ("Try:", "fix the failing test in tests/test_parser.py"),
-    ("", "@src/parser.py  explain this file"),
+    ("Try:", "find out why a test fails, and mend what is wrong"),
+    ("", "@               name a file: some letters, then Tab"),
     ("", "!git status     run a shell command yourself"),
     ("", "/tools          what the model can see right now, and what it costs"),
 )
