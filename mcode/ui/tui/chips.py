@@ -32,6 +32,9 @@ class Chips:
         hidden = clean(text, Kind.BLOCK) != text
         if rows <= MOST_ROWS and len(text) <= MOST_CHARACTERS and not hidden:
             return text
+        known = next((label for label, each in self._texts.items() if each == text), "")
+        if known:
+            return known
         what = f"{rows:,} lines" if rows > 1 else f"{len(text):,} characters"
         label = self._fresh(f"pasted {what}{', some hidden' if hidden else ''}")
         self._texts[label] = text

@@ -214,10 +214,11 @@ class Hands:
             command = editor_command(os.environ)
             with front.suspend():
                 if file is None:
-                    text = await edit(front.prompt.draft, command)
+                    draft = front.prompt.draft
+                    text = await edit(draft, command)
                 else:
-                    text = await edit_file(file, command)
-            if text is not None:
+                    draft = text = await edit_file(file, command)
+            if text is not None and text != draft:  # what was left as it is keeps its labels
                 front.prompt.use_draft(text)
         except SuspendNotSupported:
             front.say("An editor needs the terminal, which this screen cannot give away here.", "warning")

@@ -89,6 +89,16 @@ async def test_18_a_long_paste_is_one_label_and_is_sent_whole(tmp_path: Path, en
         assert on.stage.of(TurnStarted)[0].text == "see: " + text.replace(ending, "\n")
 
 
+async def test_18_a_paste_that_is_put_back_unchanged_keeps_its_label(tmp_path: Path) -> None:
+    text = "x\n" * 40
+    async with screen(tmp_path) as on:
+        on.app.post_message(Paste(text))
+        await on.until(lambda: "[pasted 40 lines]" in on.shown)
+        on.app.prompt.use_draft(on.draft)  # as after an editor that was left
+        assert on.app.prompt.text == "[pasted 40 lines]"
+        assert on.draft == text
+
+
 async def test_18_backspace_takes_a_label_away_as_one(tmp_path: Path) -> None:
     async with screen(tmp_path) as on:
         await on.type("a ")
@@ -156,6 +166,26 @@ async def test_ctrl_c_clears_the_draft_into_the_history_and_twice_quits(tmp_path
         await on.until(lambda: "Ctrl+C again quits." in on.shown)
         await on.press("ctrl+c")
         await on.until(lambda: not on.app.is_running)
+
+
+async def test_what_stays_on_the_terminal_says_how_to_go_on_as_quit_does(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        context = on.app.context()
+        said = (await context.registry.run("/quit", context)).text.split("\n")
+        assert said[-1] == f"Go on later with: mcode --resume {on.stage.agent.session.id}"
+        assert said[0] == f"transcript: {on.stage.agent.session.journal.path}"
+        assert on.app.farewell.left()[-2:] == said
+        on.app.farewell.say(f"error: the screen is gone. {on.app.farewell.go_on()}")
+        assert said[-1] not in on.app.farewell.left()  # it is said already
+
+
+async def test_a_terminal_that_is_large_again_shows_model_and_mode_again(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        before = on.rows[-1]
+        await on.pilot.resize_terminal(20, 8)
+        await on.until(lambda: "too small" in on.shown)
+        await on.pilot.resize_terminal(100, 30)
+        await on.until(lambda: on.rows[-1] == before)
 
 
 async def test_what_was_not_sent_is_on_disk_and_comes_back(tmp_path: Path) -> None:
