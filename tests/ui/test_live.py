@@ -130,3 +130,12 @@ def test_the_status_row_gives_the_figures_of_the_last_request_and_shrinks_with_t
     assert area.status(100).text == " some-model  plan  ctx 30% [def 2.5k msg 22k res 37k]  $0.42"
     assert area.status(70).text == " some-model  plan  ctx 30%  $0.42"
     assert area.status(50).text == " plan  ctx 30%  $0.42"
+
+
+def test_how_full_the_window_was_is_not_said_once_the_conversation_has_gone_back() -> None:
+    area = LiveArea("m", "default")
+    area.receive(Ledger(2500, 1500, 20_500, 37_000, 200_000, cost=0.42))
+    area.outdated = "ctx ?"
+    assert area.status(100).text.split() == ["m", "default", "ctx", "?", "$0.42"]
+    area.receive(Ledger(2500, 1500, 500, 0, 200_000, cost=0.43))
+    assert "ctx 2%" in area.status(100).text
