@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
@@ -12,7 +13,11 @@ from mcode.permissions.verdict import Behavior
 from mcode.tool import Access, Effect, Tool
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcode.jsontext import JsonObject
+    from mcode.permissions.decide import Policy
+    from mcode.permissions.rules import Rule
     from mcode.permissions.verdict import Verdict
     from mcode.tool import ToolServices
 
@@ -41,7 +46,25 @@ def shell_call(line: str) -> tuple[Call, Tool, Access]:
     return Call("check", "Bash", {"command": line}), _Line(), Access(command=line)
 
 
-def as_object(line: str, verdict: Verdict) -> JsonObject:
+def judged_line(policy: Policy, line: str) -> Verdict:
+    """The verdict about a line, with each of its commands also where the line was decided as a whole."""
+    subject = shell_call(line)
+    verdict = policy.decide(*subject)
+    return verdict if verdict.parts else replace(verdict, parts=policy.parts(*subject))
+
+
+def waiting_rules(verdict: Verdict, trusting: Verdict) -> tuple[Rule, ...]:
+    """The rules that let more of a line run once the folder is trusted; `trusting`: the verdict as it is then."""
+    if verdict.behavior is not Behavior.ASK:
+        return ()
+    found = [trusting.rule] if trusting.behavior is Behavior.ALLOW else []
+    if len(verdict.parts) == len(trusting.parts):
+        pairs = zip(verdict.parts, trusting.parts, strict=True)
+        found += [later.rule for now, later in pairs if later.allowed and not now.allowed]
+    return tuple(dict.fromkeys(rule for rule in found if rule is not None))
+
+
+def as_object(line: str, verdict: Verdict, waiting: Sequence[Rule] = ()) -> JsonObject:
     """The verdict as one JSON object."""
     return {
         "line": line if len(line) <= LENGTH_LIMIT else f"{line[:LENGTH_LIMIT]}…",
@@ -56,6 +79,7 @@ def as_object(line: str, verdict: Verdict) -> JsonObject:
             {
                 "text": part.text,
                 "allowed": part.allowed,
+                "denied": part.denied,
                 "why": part.why,
                 "kind": part.kind,
                 "rule": part.rule.text if part.rule is not None else None,
@@ -64,12 +88,16 @@ def as_object(line: str, verdict: Verdict) -> JsonObject:
             for part in verdict.parts
         ],
         "could_be_remembered": [list(proposal.rules) for proposal in verdict.proposals],
+        "waits_for_trust": [{"rule": rule.text, "rule_from": rule.place} for rule in waiting],
     }
 
 
 def part_lines(verdict: Verdict) -> tuple[str, ...]:
     """One line for each command of a line that was read to its last word, and the line that would run."""
-    lines = [f"{'ok ' if part.allowed else 'ask'}  {part.text}  ({part.why})" for part in verdict.parts]
+    lines = [
+        f"{'ok ' if part.allowed else 'no ' if part.denied else 'ask'}  {part.text}  ({part.why})"
+        for part in verdict.parts
+    ]
     if verdict.run_as is not None:
         lines.append(f"would run as: {verdict.run_as}")
     if verdict.note:
@@ -77,7 +105,7 @@ def part_lines(verdict: Verdict) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def as_text(line: str, verdict: Verdict) -> str:
+def as_text(line: str, verdict: Verdict, waiting: Sequence[Rule] = ()) -> str:
     """The verdict in a few lines."""
     first = line if len(line) <= 200 else f"{line[:200]}…"
     return "\n".join(
@@ -85,5 +113,7 @@ def as_text(line: str, verdict: Verdict) -> str:
             f"{_WORDS[verdict.behavior]}: {first}",
             f"  why: {verdict.reason}",
             *(f"  {x}" for x in part_lines(verdict)),
+            *(f"  waits for your trust in this folder: the rule {rule.cited} allows it" for rule in waiting),
+            *(["  /trust in a session shows what waits, and lets you decide"] if waiting else []),
         )
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.call import Origin
@@ -13,6 +14,7 @@ from mcode.permissions import shell_tree
 from mcode.permissions.book import RuleBook
 from mcode.permissions.explain import explanation
 from mcode.permissions.limits import never_unasked, not_in_plan, outside_is_blocked
+from mcode.permissions.line_parts import part_alone, rough_parts
 from mcode.permissions.modes import Mode
 from mcode.permissions.paths import PathPolicy
 from mcode.permissions.permits import Permits
@@ -21,7 +23,8 @@ from mcode.permissions.shell_lookup import Programs
 from mcode.permissions.specifiers import Commands, Files
 from mcode.permissions.subject import Subject
 from mcode.permissions.updates import suggestions
-from mcode.permissions.verdict import Behavior, Proposal, Verdict
+from mcode.permissions.verdict import Behavior, PartVerdict, Proposal, Verdict
+from mcode.tool import Access
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from mcode.config.settings import RuleText, Settings
     from mcode.jsontext import JsonObject
     from mcode.permissions.rules import Rule
-    from mcode.tool import Access, Tool, Workspace
+    from mcode.tool import Tool, Workspace
 
 __all__ = ["Behavior", "Policy", "Proposal", "Verdict"]
 
@@ -218,6 +221,22 @@ class Policy:
     def _doubt(self, tool: Tool) -> str:
         """Why no rule covers the tool as it is now; in bypassPermissions nothing hangs on rules."""
         return "" if self.mode is Mode.BYPASS else tool.must_ask
+
+    def parts(self, call: Call, tool: Tool, access: Access) -> tuple[PartVerdict, ...]:
+        """Each command of a line, also where the line was decided as a whole; empty where it could not be read.
+
+        For people: what runs is the whole line, and its verdict is that of `decide`.
+        """
+        subject = self._subject(call, tool, access)
+
+        def alone(text: str) -> Verdict:
+            return self.decide(replace(call, arguments={"command": text}), tool, Access(command=text))
+
+        judged = self._permits(subject).judged(subject)
+        if judged is None or isinstance(subject.reading, str):
+            return rough_parts(subject.reach.line, alone)
+        pairs = zip(subject.reading.commands, judged.parts, strict=True)
+        return tuple(part_alone(part, alone(command.text), self.mode) for command, part in pairs)
 
     def _denied_by_rule(self, subject: Subject) -> Verdict | None:
         for rule in self._book.about(Behavior.DENY, subject):

@@ -41,7 +41,7 @@ class Permits:
         needs = needs_of(subject)
         if not needs:
             return Verdict(Behavior.ALLOW, "it needs no permission itself", kind="read-only")
-        judged = self._judged(subject)
+        judged = self.judged(subject)
         met = [(need, self._meet(need, subject, judged)) for need in needs]
         edited = {need.what for need, how in met if need.kind is NeedKind.WRITE and how and how.rule}
         unmet = [need for need, how in met if how is None and not (need.also_written and need.what in edited)]
@@ -53,7 +53,7 @@ class Permits:
         answers = [how for _, how in met if how is not None]
         return next((how for how in answers if how.rule is not None), answers[0])
 
-    def _judged(self, subject: Subject) -> Judgement | None:
+    def judged(self, subject: Subject) -> Judgement | None:
         """The judgement about each command of a line that could be read; None for any other call."""
         if subject.command is None or isinstance(subject.reading, str) or not subject.reading.commands:
             return None

@@ -50,6 +50,8 @@ class PartVerdict:
     kind: str = "default"
     """As in `Verdict.kind`."""
     rule: Rule | None = None
+    denied: bool = False
+    """True where it is refused, whatever anybody answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from mcode import jsontext
 from mcode.config.load import check_flag, load_settings
 from mcode.config.places import find_places
 from mcode.errors import UsageError
-from mcode.permissions.check import as_object, as_text, shell_call
+from mcode.permissions.check import as_object, as_text, judged_line, waiting_rules
 from mcode.permissions.decide import Policy
 from mcode.permissions.modes import Mode, parse_mode
 from mcode.streams import write
@@ -22,6 +22,8 @@ from mcode.wiring.workbench import working_directory
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mcode.config.settings import Settings
+
 
 def main(arguments: list[str]) -> int:
     """Run the subcommand; returns 0 once every line is judged, whatever the verdicts. Raises UsageError."""
@@ -32,13 +34,14 @@ def main(arguments: list[str]) -> int:
             "Give either one command line behind `--`, or --stdin for one on each line of the input. "
             "Nothing was judged."
         )
-    policy = _policy(given.mode, given.settings)
+    policy, trusting = _policies(given.mode, given.settings)
     for line in _lines_of_input() if given.stdin else (_line(words),):
-        verdict = policy.decide(*shell_call(line))
+        verdict = judged_line(policy, line)
+        waiting = waiting_rules(verdict, judged_line(trusting, line)) if trusting is not None else ()
         if given.json:
-            _say(jsontext.dump(as_object(line, verdict)))
+            _say(jsontext.dump(as_object(line, verdict, waiting)))
         else:
-            _say(clean(as_text(line, verdict), Kind.DECISION))
+            _say(clean(as_text(line, verdict, waiting), Kind.DECISION))
     return 0
 
 
@@ -60,8 +63,11 @@ def _parser() -> SubcommandParser:
     return parser
 
 
-def _policy(mode: str | None, flag: str | None) -> Policy:
-    """The rules of this folder as a session that starts here has them."""
+def _policies(mode: str | None, flag: str | None) -> tuple[Policy, Policy | None]:
+    """The rules of this folder as a session that starts here has them, and as they are once it is trusted.
+
+    None where nothing waits for that.
+    """
     places, start = find_places(os.environ), working_directory()
     check_flag(flag, start, places.home)
     settings = load_settings(places, start, flag=flag)
@@ -70,9 +76,13 @@ def _policy(mode: str | None, flag: str | None) -> Policy:
     except ValueError as error:
         raise UsageError(f"{error} Nothing was judged.") from None
     workspace = Workspace(start, settings.additional_directories, home=places.home)
-    return Policy(
-        settings, workspace, chosen, can_bypass=chosen is Mode.BYPASS, own=(places.state, places.claude)
-    )
+    own = (places.state, places.claude)
+
+    def policy(settings: Settings) -> Policy:
+        return Policy(settings, workspace, chosen, can_bypass=chosen is Mode.BYPASS, own=own)
+
+    trusted = load_settings(places, start, flag=flag, trusted=True) if settings.withheld else None
+    return policy(settings), policy(trusted) if trusted is not None else None
 
 
 def _line(words: Sequence[str]) -> str:
