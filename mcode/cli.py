@@ -19,6 +19,9 @@ SOURCES = frozenset({"user", "project", "local"})
 BARE_TOOLS = frozenset({"bash", "read", "edit", "write", "glob", "grep"})
 """What `--bare` leaves of mcode's own tools, where `--tools` does not say otherwise."""
 
+DEMO = ("demo", "tour", "demo_latency", "demo_fail_every")
+"""Options of which each opens the offline guide with its demo."""
+
 EPILOG = f"""\
 {subcommand_list()}
 
@@ -92,7 +95,7 @@ def parse(arguments: list[str]) -> Options:
         print=given.print,
         plain=given.plain or os.environ.get("MCODE_PLAIN") == "1",
         no_decoration=given.no_decoration,
-        demo=bool(given.demo or given.tour or given.demo_latency or given.demo_fail_every),
+        demo=any(getattr(given, name) for name in DEMO),
         tour=given.tour,
         demo_latency=given.demo_latency,
         demo_fail_every=given.demo_fail_every,
@@ -135,6 +138,12 @@ def _check_together(given: argparse.Namespace) -> None:
     if given.reset_terminal:
         raise UsageError(
             "--reset-terminal stands alone: it puts the terminal in order and ends. Nothing was started."
+        )
+    demo = next((name for name in DEMO if getattr(given, name)), "")
+    if demo and given.base_url is not None:
+        raise UsageError(
+            f"--base-url does not go with --{demo.replace('_', '-')}: the offline guide answers, and no endpoint "
+            "is asked. Nothing was started."
         )
     if given.session_id is not None:
         _check_session_id(given.session_id)

@@ -110,9 +110,11 @@ def run_self_test(entries: Sequence[Entry]) -> SelfTest:
     )
     pairs = _pairs(tested, by_name)
     needy = {each.name for each in tested if each.thin or not each.found} | {each.hidden for each in pairs}
-    hints = {name: _hint(by_name[name], entries) for name in sorted(needy)}
-    hints = {name: hint for name, hint in hints.items() if hint}
     lost = [each.name for each in tested if each.asked and not each.found]
+    hints = {name: _hint(by_name[name], entries) for name in sorted(needy)}
+    hints = {
+        name: hint for name, hint in hints.items() if hint and (name in lost or _adds(hint, by_name[name]))
+    }
     mended = _mended(entries, hints, lost) if lost else 0
     return SelfTest(tested, pairs, hints, mended)
 
@@ -181,6 +183,11 @@ def _hint(entry: Entry, entries: Sequence[Entry]) -> str:
     counted = {word: sum(word in each.description.lower() for each in entries) for word in dict.fromkeys(own)}
     rare = sorted(counted, key=lambda word: (counted[word], own.index(word)))
     return " ".join(rare[:6])
+
+
+def _adds(hint: str, entry: Entry) -> bool:
+    """Whether a hint has a telling word that neither the tool's name nor its server's has."""
+    return bool(_content(hint) - _content(f"{entry.bare_name} {entry.server}"))
 
 
 def _content(text: str) -> set[str]:

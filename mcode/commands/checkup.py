@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from mcode import jsontext
@@ -111,8 +111,7 @@ def _settings(context: CommandContext) -> Iterator[Finding]:
 
 def _of_problem(area: str, problem: Problem) -> Finding:
     levels: dict[str, Level] = {"error": "error", "warning": "warning"}
-    place = ": ".join(filter(None, (str(problem.path or ""), problem.key)))
-    return Finding(levels.get(problem.severity, "info"), area, place, problem.message)
+    return Finding(levels.get(problem.severity, "info"), area, problem.subject, problem.text)
 
 
 def _key(context: CommandContext) -> Iterator[Finding]:
@@ -130,13 +129,18 @@ def _key(context: CommandContext) -> Iterator[Finding]:
 
 def _rules(context: CommandContext) -> Iterator[Finding]:
     policy = context.agent.policy
+    faults = [(rule, fault) for rule in policy.rules if (fault := _tool_fault(context, rule)) is not None]
     for problem in policy.problems:
-        yield _of_problem("rules", problem)
-    for rule in policy.rules:
-        fault = _tool_fault(context, rule)
-        if fault is not None:
-            level, why = fault
-            yield Finding(level, "rules", rule.cited, f"no tool is meant by this {rule.behavior} rule: {why}")
+        said = [fault for fault in faults if _is_about(problem, fault[0])]
+        faults = [fault for fault in faults if fault not in said]
+        yield replace(_of_problem("rules", problem), advice="; ".join(why for _, (_, why) in said))
+    for rule, (level, why) in faults:
+        yield Finding(level, "rules", rule.cited, f"no tool is meant by this {rule.behavior} rule: {why}")
+
+
+def _is_about(problem: Problem, rule: Rule) -> bool:
+    """Whether a problem is one of this very rule."""
+    return (problem.path, problem.line) == (rule.source.path, rule.line) and f"`{rule.text}`" in problem.text
 
 
 def _tool_fault(context: CommandContext, rule: Rule) -> tuple[Level, str] | None:

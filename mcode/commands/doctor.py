@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from mcode.commands.checkup import Finding
     from mcode.commands.host import CommandContext
 
+COUNTED = {
+    "error": ("does not work", "do not work"),
+    "warning": ("never has its effect", "never have their effect"),
+    "info": ("good to know", "good to know"),
+    "ok": ("well", "well"),
+}
+"""How many there are of each level, said of one and of several."""
+
 TITLES = {
     "error": "Does not work",
     "warning": "Never has its effect",
@@ -38,9 +46,7 @@ def report(context: CommandContext, findings: Sequence[Finding]) -> CommandResul
     """The findings, the gravest first; failed where something is wrong. Secrets are masked."""
     level = worst(findings)
     data = {"status": level, "findings": [asdict(finding) for finding in findings]}
-    counts = [
-        f"{sum(one.level == name for one in findings)} {title.lower()}" for name, title in TITLES.items()
-    ]
+    counts = [plural(sum(one.level == name for one in findings), *words) for name, words in COUNTED.items()]
     lines = [f"{plural(len(findings), 'thing')} looked at: {', '.join(counts)}"]
     for name, title in TITLES.items():
         alike = [finding for finding in findings if finding.level == name]

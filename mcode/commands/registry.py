@@ -168,7 +168,7 @@ class Registry:
     def nearest(self, name: str) -> tuple[str, ...]:
         """Up to three names that look like `name` or begin with it, the best first."""
         begins = [known for known in self._by_name if name and known.startswith(name.lower())]
-        close = get_close_matches(name.lower(), self._by_name, 3, 0.5)
+        close = get_close_matches(name.lower(), self._by_name, 3, 0.65)
         return tuple(dict.fromkeys((*begins, *close)))[:3]
 
     async def run(self, line: str, context: CommandContext) -> CommandResult:

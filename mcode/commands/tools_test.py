@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from mcode import jsontext
-from mcode.catalog.self_test import run_self_test
+from mcode.catalog.self_test import THIN, run_self_test
 from mcode.commands.registry import CommandResult
 from mcode.commands.tables import plural, table
 
@@ -52,9 +52,14 @@ def _text(found: SelfTest) -> str:
         parts.append(f"Pairs that hide each other ({len(found.pairs)}):\n{table(rows)}")
     if found.thin:
         rows = [(name,) for name in found.thin[:LISTED]]
-        parts.append(f"Descriptions too thin to be found by ({len(found.thin)}):\n{table(rows)}")
+        parts.append(
+            f"Descriptions of fewer than {THIN} telling words ({len(found.thin)}); whoever asks in other words than "
+            f"theirs misses these tools:\n{table(rows)}\n"
+            "Say what each does in a hint in ~/.mcode/tools.json or "
+            '.mcode/tools.json: {"NAME": {"hint": "..."}}'
+        )
     if not found.hints:
-        return "\n\n".join((*parts, "Nothing to mend."))
+        return "\n\n".join(parts if len(parts) > 1 else (*parts, "Nothing to mend."))
     hints = {name: {"hint": hint} for name, hint in found.hints.items()}
     mended = (
         f" With these, {found.mended} of the {len(found.unfindable)} that no query found are found."

@@ -100,10 +100,15 @@ class Problem:
     @property
     def message(self) -> str:
         """Everything in one line: file, line, key, text."""
+        return ": ".join(part for part in (self.subject, self.text) if part)
+
+    @property
+    def subject(self) -> str:
+        """What it is about: file, line and key, as far as each is known."""
         place = str(self.path) if self.path is not None else ""
         if self.line is not None and place:
             place += f", line {self.line}"
-        return ": ".join(part for part in (place, self.key, self.text) if part)
+        return ": ".join(part for part in (place, self.key) if part)
 
 
 @dataclass(frozen=True, slots=True)

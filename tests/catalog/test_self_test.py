@@ -40,6 +40,13 @@ def test_tools_that_say_the_same_hide_each_other_and_hints_mend_what_nothing_fin
     assert found.mended <= len(found.unfindable)
 
 
+def test_a_hint_that_only_repeats_a_short_name_is_not_offered() -> None:
+    thin = entry("do_wx_it", "Run.")
+    found = run_self_test([thin, *office()])
+    assert found.thin == (thin.name,)
+    assert thin.name not in found.hints
+
+
 def test_a_tool_without_words_is_thin_and_gets_a_hint_of_its_own_words() -> None:
     thin = entry("x1", "Run.", server="plant", reactor_temperature={"type": "number"})
     found = run_self_test([thin, *office()])

@@ -52,7 +52,7 @@ def test_a_folder_where_all_is_well_ends_with_0(machine: Machine) -> None:
     ran = machine.run("doctor")
     assert ran.code == 0, ran.out
     assert "nothing waits for your word" in ran.out
-    assert "0 does not work, 0 never has its effect" in ran.out
+    assert "0 do not work, 0 never have their effect" in ran.out
     assert "sandbox" in ran.out
 
 
@@ -90,6 +90,24 @@ def test_where_the_key_comes_from_is_told_or_where_it_was_looked_for(
     told = of(examine("--offline")[1], "key", "ok")
     assert "the key is that of ANTHROPIC_API_KEY in the environment" in told
     assert "not-a-real-one" not in told
+
+
+def test_a_bad_rule_is_told_once_with_its_place_once(
+    machine: Machine, examine: Examine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.settings({"permissions": {"deny": ["Reed(.env)"], "allow": ["Bash(ls"]}})
+    code, findings = examine("--offline")
+    assert code == 1
+    assert sum("Reed" in str(one) for one in findings) == 1
+    assert main(["--offline"]) == 1
+    told = capsys.readouterr().out
+    (line,) = (each for each in told.splitlines() if "`Reed(.env)`" in each)
+    assert line.startswith(
+        f"  rules  {machine.home}/.mcode/settings.json, line 1: permissions.deny: the rule "
+    )
+    assert line.count("settings.json") == line.count("permissions.deny") == 1
+    assert "(there is no tool called Reed; is Read" in line
+    assert "1 does not work, 1 never has its effect" in told
 
 
 def test_rules_and_hooks_that_can_never_have_an_effect_are_named(machine: Machine, examine: Examine) -> None:

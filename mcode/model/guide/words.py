@@ -29,7 +29,7 @@ MENU = f"""\
 I can do these, and nothing else:
 
 {ON_THE_WAY}
-- `play the demo` (where mcode was started with --demo): tool search, and one audit by direct calls and by a program, \
+- `play the demo` (with --demo, or from the set-up): tool search, and one audit by direct calls and by a program, \
 all measured; or a part of it: `tool search`, `audit by calls`, `audit by program`
 - `find the TODOs`: search the files here
 - `how many lines per language`: count, and say how it was counted
