@@ -163,7 +163,8 @@ class TurnLoop:
     async def _limit_reached(self) -> str:
         """Which limit ends the turn here, in a sentence; empty where it goes on."""
         if self.max_requests is not None and self._requests >= self.max_requests:
-            return f"The limit of {self.max_requests} requests a turn is reached."
+            requests = "one request" if self.max_requests == 1 else f"{self.max_requests} requests"
+            return f"The limit of {requests} a turn is reached."
         limit = self.calls_limit
         if limit is None or self._calls < self._calls_allowed:
             return ""
