@@ -124,7 +124,9 @@ async def test_a_part_of_the_conversation_is_summarised_from_the_list(
 async def test_two_escapes_with_other_keys_between_them_open_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcode.ui.tui.hands._ESCAPES", 60.0)  # a slow machine may take its time between two keys
+    monkeypatch.setattr(
+        "mcode.ui.tui.hands._ESCAPES", 60.0
+    )  # a slow machine may take its time between two keys
     async with screen(tmp_path, turns("Yes.")) as on:
         await on.type("hello\n")
         await on.until(lambda: bool(on.stage.of(TurnFinished)))
