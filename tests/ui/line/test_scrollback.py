@@ -455,6 +455,7 @@ def test_without_decoration_nothing_but_text_is_written_and_every_block_says_who
         entry = terminal.wait_for_log(finished="Bash", status="denied")[0]
         assert "not today" in entry["text"]
         terminal.wait_for("Tool: denied Bash touch deployed")
+        terminal.wait_for_log(turn="end")  # while it runs the first Ctrl+D asks for another one
         rows = terminal.everything()
         assert "You: stream 5; ask" in rows
         assert "Assistant: line 0001 of the answer" in rows
