@@ -250,6 +250,17 @@ RESUME = TableSpec(
     keys={"enter": RowKey("resume", lambda row: f"/resume {row['id']}", leaves=True)},
 )
 
+
+def _rewind_key(label: str, how: str, told: str) -> RowKey:
+    """A way back to the message of a row; `told`, with its number, is what the user confirms."""
+    return RowKey(
+        label,
+        lambda row: f"/rewind {row['turn']} {how}",
+        leaves=True,
+        sure=lambda row: told.format(row["turn"]),
+    )
+
+
 REWIND = TableSpec(
     "/rewind",
     (
@@ -259,43 +270,26 @@ REWIND = TableSpec(
     ),
     subtitle="back to the moment before a message, or a summary of one side of it",
     keys={
-        "enter": RowKey(
-            "both",
-            lambda row: f"/rewind {row['turn']} both",
-            leaves=True,
-            sure=lambda row: f"Conversation and files go back to the moment before message {row['turn']}.",
+        "enter": _rewind_key(
+            "both", "both", "Conversation and files go back to the moment before message {}."
         ),
-        "b": RowKey(
+        "b": _rewind_key(
             "conversation only",
-            lambda row: f"/rewind {row['turn']} conversation",
-            leaves=True,
-            sure=lambda row: (
-                f"The conversation goes back to the moment before message {row['turn']}; files stay."
-            ),
+            "conversation",
+            "The conversation goes back to the moment before message {}; files stay.",
         ),
-        "o": RowKey(
-            "files only",
-            lambda row: f"/rewind {row['turn']} files",
-            leaves=True,
-            sure=lambda row: (
-                f"Files go back to the moment before message {row['turn']}; the conversation stays."
-            ),
+        "o": _rewind_key(
+            "files only", "files", "Files go back to the moment before message {}; the conversation stays."
         ),
-        "m": RowKey(
+        "m": _rewind_key(
             "summarise from here",
-            lambda row: f"/rewind {row['turn']} summarise-from",
-            leaves=True,
-            sure=lambda row: (
-                f"The model's summary takes the place of message {row['turn']} and what followed; files stay."
-            ),
+            "summarise-from",
+            "The model's summary takes the place of message {} and what followed; files stay.",
         ),
-        "u": RowKey(
+        "u": _rewind_key(
             "summarise up to here",
-            lambda row: f"/rewind {row['turn']} summarise-up-to",
-            leaves=True,
-            sure=lambda row: (
-                f"The model's summary takes the place of what came before message {row['turn']}; files stay."
-            ),
+            "summarise-up-to",
+            "The model's summary takes the place of what came before message {}; files stay.",
         ),
     },
 )
