@@ -13,7 +13,7 @@ from textual.keys import _character_to_key
 
 from mcode.call import Call, Origin
 from mcode.commands.standard import standard_registry
-from mcode.events import ApprovalRequested, ApprovalResolved
+from mcode.events import ApprovalRequested, ApprovalResolved, TurnFinished
 from mcode.permissions.decide import Behavior, Proposal, Verdict
 from mcode.tool import Preview
 from mcode.ui.arrival import Arrival
@@ -87,6 +87,15 @@ class Driven:
             assert loop.time() < end, f"waited in vain:\n{self.shown}"
             await asyncio.sleep(0.02)
         await self.pilot.pause(0)
+
+    async def finished(self, turns: int = 1) -> None:
+        """Wait until so many turns have ended and the screen knows it: until then keys mean something else."""
+        agent = self.stage.agent
+        await self.until(
+            lambda: (
+                len(self.stage.of(TurnFinished)) == turns and not agent.busy and not self.app.sending.ahead
+            )
+        )
 
     @property
     def rows(self) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from textual.events import Key, Paste
 
 from mcode.call import Call, Origin
-from mcode.events import QueueChanged, ToolFinished, TurnFinished, TurnStarted
+from mcode.events import QueueChanged, ToolFinished, TurnStarted
 from mcode.permissions.decide import Proposal
 from mcode.tool import Choice, Question
 from tests.stage import turns, use
@@ -64,7 +64,7 @@ async def test_03_a_message_that_begins_with_a_digit_arrives_whole(tmp_path: Pat
         await on.ask("rm -r build")
         await on.armed()
         await on.type("1) fix the test\n")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         assert on.stage.of(TurnStarted)[-1].text == "1) fix the test"
         assert not on.decided
 
@@ -149,7 +149,7 @@ async def test_10_an_interrupt_withdraws_what_waits_and_keeps_draft_and_queue(tm
         await on.type("a draft")
         await on.until(lambda: "queued 1" in on.shown)
         await on.press("escape")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         await on.until(lambda: not on.app.panel.display)
         assert on.decided == ["withdrawn"]
         assert on.stage.of(ToolFinished)[-1].outcome.status == "cancelled"
@@ -235,7 +235,7 @@ async def test_09_calls_of_a_program_are_decided_one_by_one_and_a_denial_is_a_va
         for count in (2, 3):
             await on.choose("Allow once")
             await on.until(lambda count=count: len(on.decided) == count)
-        await on.until(lambda: bool(on.stage.of(TurnFinished)), 20)
+        await on.finished()
         assert "false true true" in on.stage.outcomes[-1].text
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcode.events import TurnFinished
 from mcode.ui.clipboard_image import mentions_of
 from tests.images.making import png
 from tests.stage import turns
@@ -50,7 +49,7 @@ async def test_s_09_ctrl_v_pastes_the_clipboards_image_as_a_label_that_is_sent(
         await on.until(lambda: "[Image #1]: PNG 64x48" in on.shown)
         assert on.draft == "what is in [Image #1] "
         await on.type("\n")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         assert image_of(on.stage.client.requests[0]) == SHOT
         assert "PNG 64x48" in on.shown
         assert "pasted-1.png" in on.shown
@@ -86,7 +85,7 @@ async def test_a_dropped_image_file_becomes_a_mention_and_its_card_says_what_it_
         on.app.post_message(Paste(f"'{folder}/my shot.png'"))
         await on.until(lambda: on.draft == f'@"{folder}/my shot.png"')
         await on.type(" what is it?\n")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         assert image_of(on.stage.client.requests[0]) == SHOT
         assert "my shot.png" in on.shown
         assert "PNG 64x48" in on.shown

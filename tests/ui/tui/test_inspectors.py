@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
-from mcode.events import Ledger, Notice, TurnFinished
+from mcode.events import Ledger, Notice
 from tests.stage import stage, turns, use
 from tests.ui.tui.screen import COUNTS, screen
 
@@ -21,7 +21,7 @@ async def test_each_command_opens_on_the_whole_screen_and_escape_goes_back(tmp_p
     settings = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}
     async with screen(tmp_path, turns("Yes."), settings=settings, size=(80, 24)) as on:
         await on.type("hello\n")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         for command in INSPECTED:
             await on.type(f"{command}\n")
             await on.until(lambda command=command: on.shown.startswith(f" {command}"))
@@ -63,7 +63,7 @@ async def test_22_the_search_box_of_tools_is_the_models_own_search_and_loads_not
 async def test_23_context_adds_up_to_the_input_of_the_last_request(tmp_path: Path) -> None:
     async with screen(tmp_path, turns("Yes.")) as on:
         await on.type("hello\n")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         last = on.stage.of(Ledger)[-1]
         assert last.definitions + last.system + last.messages + last.results == last.input_tokens
         await on.type("/context\n")
@@ -83,7 +83,7 @@ async def test_the_request_of_an_earlier_turn_opens_by_its_number_and_as_json_it
     async with screen(tmp_path, turns("One.", "Two.")) as on:
         for number, text in enumerate(("hello", "goodbye"), 1):
             await on.type(f"{text}\n")
-            await on.until(lambda number=number: len(on.stage.of(TurnFinished)) == number)
+            await on.finished(number)
         await on.type("/context view 1\n")
         await on.until(lambda: on.shown.startswith(" /context view 1"))
         await on.until(lambda: "turn 1, request 1 of 1" in on.shown)
@@ -133,7 +133,7 @@ async def test_the_request_is_shown_with_its_marks_and_what_differs_from_the_one
 async def test_resume_shows_the_sessions_and_what_was_said(tmp_path: Path) -> None:
     async with screen(tmp_path, turns("The answer is 42.")) as on:
         await on.type("what is the answer\n")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
     async with screen(tmp_path, turns("Again.")) as on:
         await on.until(lambda: "1 earlier session" in on.shown)
         await on.type("/resume\n")
@@ -171,7 +171,7 @@ async def test_13_brackets_are_shown_as_they_are_everywhere(tmp_path: Path) -> N
         assert sum("x[/oops]" in row for row in on.rows) >= 2
         await on.type(MARKUP)
         await on.press("escape")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         assert on.app.is_running
 
 

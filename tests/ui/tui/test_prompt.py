@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.events import Key, Paste
 
-from mcode.events import QueueChanged, TurnFinished, TurnStarted
+from mcode.events import QueueChanged, TurnStarted
 from tests.stage import turns, use
 from tests.ui.tui.screen import screen
 
@@ -48,7 +48,7 @@ async def test_12_queued_messages_are_sent_in_order_each_once_and_up_takes_the_l
         await on.until(lambda: "queued 3" in on.shown)
         await on.press("up")
         assert on.draft == "not this"
-        await on.until(lambda: len(on.stage.of(TurnFinished)) == 3)
+        await on.finished(3)
         assert [event.text for event in on.stage.of(TurnStarted)] == ["first", "second", "third"]
         assert on.stage.of(QueueChanged)[-1].waiting == ()
 
@@ -191,7 +191,7 @@ async def test_a_terminal_that_is_large_again_shows_model_and_mode_again(tmp_pat
 async def test_what_was_not_sent_is_on_disk_and_comes_back(tmp_path: Path) -> None:
     async with screen(tmp_path, turns("Yes.")) as on:
         await on.type("hello\n")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         await on.type("half a thought")
         file = on.stage.agent.session.journal.path.with_suffix("") / "draft.json"
         await on.until(file.exists)
@@ -213,7 +213,7 @@ async def test_the_editor_has_the_draft(tmp_path: Path, monkeypatch: pytest.Monk
 
 async def test_a_message_typed_before_the_session_is_ready_is_sent_when_it_is(tmp_path: Path) -> None:
     async with screen(tmp_path, turns("Hello."), first_message="from the command line") as on:
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         assert on.stage.of(TurnStarted)[0].text == "from the command line"
         await asyncio.sleep(0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mcode.events import Ledger, TurnFinished
+from mcode.events import Ledger
 from tests.stage import turns
 from tests.ui.tui.screen import screen
 
@@ -19,7 +19,7 @@ TOLD = re.compile(r"ctx (\d+)%")
 async def test_a_resumed_session_shows_an_estimate_until_its_first_request(tmp_path: Path) -> None:
     async with screen(tmp_path, turns("Long answer. " * 2_000)) as on:
         await on.type("tell me all\n")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         session = on.stage.agent.session.id
     async with screen(tmp_path, turns("More."), source="resume", reference=session) as on:
         await on.until(lambda: ESTIMATED.search(on.rows[-1]) is not None)

@@ -59,7 +59,7 @@ async def test_what_a_rewind_took_back_is_dim_above_a_divider_and_the_meter_no_l
     async with screen(tmp_path, script, new_prefixes=1, size=(100, 30)) as on:
         for number, question in enumerate(("first question", "second question"), 1):
             await on.type(f"{question}\n")
-            await on.until(lambda number=number: len(on.stage.of(TurnFinished)) == number)
+            await on.finished(number)
         await on.type("/rewind 2 conversation\n")
         await on.until(lambda: "rewound to before message 2" in on.shown and "ctx ~" in on.rows[-1])
         blocks = on.app.transcript.document.blocks
@@ -80,7 +80,7 @@ async def test_a_letter_of_a_command_that_was_meant_for_the_prompt_rewinds_nothi
     settings = {"permissions": {"allow": ["Edit"]}}
     async with screen(tmp_path, script, settings=settings) as on:
         await on.type("make a file\n")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         made = on.stage.bench.start / "made.txt"
         await on.type("/rewind\n")
         await on.until(lambda: "make a file" in on.shown and on.app.screen is not on.app.main)
@@ -106,7 +106,7 @@ async def test_a_part_of_the_conversation_is_summarised_from_the_list(
     async with screen(tmp_path, script, new_prefixes=1) as on:
         for number, question in enumerate(("first question", "second question"), 1):
             await on.type(f"{question}\n")
-            await on.until(lambda number=number: len(on.stage.of(TurnFinished)) == number)
+            await on.finished(number)
         await on.type("/rewind\n")
         await on.until(lambda: "second question" in on.shown and on.app.screen is not on.app.main)
         await on.press(key)
@@ -129,7 +129,7 @@ async def test_two_escapes_with_other_keys_between_them_open_nothing(
     )  # a slow machine may take its time between two keys
     async with screen(tmp_path, turns("Yes.")) as on:
         await on.type("hello\n")
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         await on.press("escape", "a", "backspace", "escape")
         await on.rest(0.1)
         assert on.app.screen is on.app.main

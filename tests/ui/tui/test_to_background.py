@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode.events import TurnFinished
 from tests.stage import turns, use
 from tests.ui.tui.screen import screen
 
@@ -33,7 +32,7 @@ async def test_a_key_moves_the_running_command_to_the_background(tmp_path: Path)
         await on.type("a draft")
         await on.press("ctrl+x")
         await on.until(lambda: "Moved to the background: b1" in on.shown)
-        await on.until(lambda: bool(on.stage.of(TurnFinished)))
+        await on.finished()
         assert on.draft == "a draft"
         assert "background job b1" in on.shown
         assert "begun" not in on.shown
@@ -43,5 +42,5 @@ async def test_a_key_moves_the_running_command_to_the_background(tmp_path: Path)
         await on.until(lambda: "over now" in on.shown)
         await on.until(lambda: "Background job b1 has ended: exit 0" in on.shown)
         await on.type(" and now?\n")
-        await on.until(lambda: len(on.stage.of(TurnFinished)) == 2)
+        await on.finished(2)
         assert "Background job b1 (" in str(on.stage.client.requests[-1]["messages"][-1])
