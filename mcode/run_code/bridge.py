@@ -192,13 +192,14 @@ class Bridge:
         except asyncio.CancelledError:
             record.let_through = ticket.let_through or not self._lanes.together
             reply = self._cancelled(record)
-            self._audit.call(record, outcome, reply)
             if self._closing:
+                self._audit.call(record, outcome, reply)
                 raise
-        else:
-            self._audit.call(record, outcome, reply)
         self._lanes.leave(ticket)
-        await self._deliver(record, reply)
+        try:
+            await self._deliver(record, reply)
+        finally:  # afterwards: the program goes on while this is written down
+            self._audit.call(record, outcome, reply)
         self._obey(outcome)
 
     def _not_loaded(self, record: CallRecord, known: ProgramTool) -> Reply:

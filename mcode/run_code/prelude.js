@@ -116,10 +116,25 @@ let issued = 0;
 let openCalls = 0;
 let refused = 0;
 
+const MOST_LINES = 1000; // stacks whose line is kept: reading one takes longer than all else of a call
+let knownLines = blank();
+let knownCount = 0;
+
 // The line of the program that is being run.
 function currentLine() {
   const stack = new ErrorClass("").stack;
-  for (let at = 0; typeof stack === "string" && (at = find(stack, "<input>:", at)) >= 0; ) {
+  if (typeof stack !== "string") return 0;
+  const known = knownLines[stack];
+  if (known !== undefined) return known;
+  if (knownCount++ === MOST_LINES) {
+    knownLines = blank();
+    knownCount = 0;
+  }
+  return (knownLines[stack] = lineIn(stack));
+}
+
+function lineIn(stack) {
+  for (let at = 0; (at = find(stack, "<input>:", at)) >= 0; ) {
     at += 8;
     const line = +slice(stack, at, find(stack, ":", at));
     if (line > 0 && line < OWN_LINES) return line - 1;
