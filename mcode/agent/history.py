@@ -54,6 +54,8 @@ class History:
         self._messages: list[JsonObject] = []
         self._open_uses: list[str] = []
         self._results: dict[str, JsonObject] = {}
+        self._of_failed: dict[str, list[JsonObject]] = {}
+        """Images of failed calls, by use: in the result of such a call endpoints take text alone."""
         self._turn_starts: dict[int, tuple[int, int]] = {}
         """Where each turn's message begins: messages before it, and blocks before it in a message it joins."""
         self._regular = True
@@ -157,7 +159,7 @@ class History:
             self._regular = False
         self._messages.append({"role": "assistant", "content": blocks or [_text(NO_ANSWER)]})
         self._open_uses = uses
-        self._results = {}
+        self._forget_results()
         self.used_ids.update(uses)
 
     def _take_result(self, body: JsonObject) -> None:
@@ -165,14 +167,17 @@ class History:
         self.used_ids.add(identifier)
         if identifier not in self._open_uses or identifier in self._results:
             return
-        text, images = str(body.get("text", "")) or "(no output)", body.get("images")
+        failed, images = body.get("status") != "ok", body.get("images")
+        text = str(body.get("text", ""))
+        text = text if text.strip() else "(no output)"
         result: JsonObject = {
             "type": "tool_result",
             "tool_use_id": identifier,
-            "content": [_text(text), *images] if images else text,
+            "content": [_text(text), *images] if images and not failed else text,
         }
-        if body.get("status") != "ok":
+        if failed:
             result["is_error"] = True
+            self._of_failed[identifier] = [*(images or ())]
         self._results[identifier] = result
         if len(self._results) == len(self._open_uses):
             self._close_results()
@@ -181,11 +186,16 @@ class History:
         if self._open_uses:
             self._messages.append(self._result_message())
         self._open_uses = []
+        self._forget_results()
+
+    def _forget_results(self) -> None:
         self._results = {}
+        self._of_failed = {}
 
     def _result_message(self) -> JsonObject:
         results = [self._results.get(use) or _missing_result(use) for use in self._open_uses]
-        return {"role": "user", "content": results}
+        images = [image for use in self._open_uses for image in self._of_failed.get(use, ())]
+        return {"role": "user", "content": [*results, *images]}
 
     def parts_at(self, turn: int) -> tuple[list[JsonObject], list[JsonObject]] | None:
         """What stands before a turn's message, and what begins with it; None where a summary stands for that turn."""
@@ -250,7 +260,7 @@ class History:
         if joined:
             self._messages.append({"role": "user", "content": joined})
         self._open_uses = []
-        self._results = {}
+        self._forget_results()
         self._turn_starts = {number: at for number, at in self._turn_starts.items() if number < turn}
 
 
@@ -341,17 +351,18 @@ def _missing_result(use: str) -> JsonObject:
 
 def _kept_of_incomplete(blocks: list[JsonObject], problem: str) -> list[JsonObject]:
     """Text that was shown stays, marked; unfinished calls and unsigned thinking cannot be sent back."""
-    kept = [block for block in blocks if block.get("type") == "text" and block.get("text")]
+    kept = [block for block in blocks if block.get("type") == "text"]
     return [*kept, _text(f"[this answer is incomplete: {problem or 'it was cut off'}]")]
 
 
 def _blocks(content: object) -> list[JsonObject]:
     if isinstance(content, str):
-        return [_text(content)] if content else []
+        return [_text(content)] if content.strip() else []
     if not isinstance(content, list):
         return []
     blocks = cast("list[JsonObject]", content)
-    return [block for block in blocks if block.get("type") != "text" or block.get("text")]
+    # Endpoints refuse text of blanks alone, which models do write now and then.
+    return [block for block in blocks if block.get("type") != "text" or str(block.get("text", "")).strip()]
 
 
 def _text(text: str) -> JsonObject:

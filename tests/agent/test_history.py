@@ -196,3 +196,32 @@ def test_a_summary_of_a_part_whose_turn_is_unknown_takes_nothing_away() -> None:
         assert "Yes." in str(messages)
         assert "SUMMARY" in str(messages)
         check_valid(messages)
+
+
+def test_the_image_of_a_failed_call_stands_behind_the_results_for_a_failed_one_may_hold_only_text() -> None:
+    picture = {"type": "image", "id": "i1", "media_type": "image/png", "bytes": 3}
+    failed: Record = (
+        "call_finished",
+        {"id": "a", "status": "failed", "text": "no page", "images": [picture]},
+    )
+    history = folded(asked("go"), said(use("a"), use("b")), failed, finished("b", "second"))
+    first, second, third = history.messages[-1]["content"]
+    assert first == {"type": "tool_result", "tool_use_id": "a", "content": "no page", "is_error": True}
+    assert second["tool_use_id"] == "b"
+    assert third == picture
+    check_valid(history.messages)
+
+
+def test_text_of_blanks_alone_is_not_sent_back_since_endpoints_refuse_it() -> None:
+    history = folded(
+        asked("go"),
+        said(text("\n\n"), use("a")),
+        finished("a", " \n"),
+        ("context", {"content": "  "}),
+        said(text(" ")),
+        asked("on", 2),
+    )
+    assert [block["type"] for block in history.messages[1]["content"]] == ["tool_use"]
+    assert history.messages[2]["content"][0]["content"] == "(no output)"
+    assert len(history.messages[2]["content"]) == 1
+    assert history.messages[3]["content"] == [text(NO_ANSWER)]
