@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from mcode.permissions.resolve import exists
 from mcode.permissions.shell import render
 from mcode.permissions.shell_places import PATH_LIMIT, Directories, Reading
 from mcode.permissions.shell_rules import changes_the_shell, covers, only_exactly
-from mcode.permissions.shell_table import BUILTINS, Reads, is_listed, reads_of
+from mcode.permissions.shell_table import BUILTINS, Reads, is_listed, leaving_out, reads_of
 from mcode.permissions.specifiers import Commands, Files, Whole
 from mcode.permissions.verdict import PartVerdict
 
@@ -205,7 +204,7 @@ class LineJudge:
             if isinstance(left_out, str):
                 return left_out
             if left_out:
-                text = f"grep {_options(left_out)} {' '.join(word.rendered for word in command.arguments)}"
+                text = leaving_out(command.arguments, left_out)
                 note = (
                     "Files with the names of secrets (.env, *.pem and the like) were left out of the search."
                 )
@@ -258,7 +257,3 @@ class LineJudge:
         """True where an allow rule lets a place be read."""
         need = Need(NeedKind.READ, place.given, place)
         return any(isinstance(rule.match, Files) and meets(rule, need, self._subject) for rule in self._rules)
-
-
-def _options(options: Sequence[str]) -> str:
-    return " ".join(shlex.quote(each) for each in options)

@@ -56,6 +56,8 @@ class Arguments:
     """Each option with its value; a letter or a name without dashes."""
     fault: str = ""
     """What is not in the list."""
+    options: tuple[Word, ...] = ()
+    """The words that are no operands, each followed by its value; without `--`."""
 
 
 def long_options(flags: str = "", **valued: str) -> dict[str, Takes | None]:
@@ -71,13 +73,16 @@ def take_apart(words: Sequence[Word], options: Options) -> Arguments:
     reader = _Reader(list(words), options)
     while reader.rest and not reader.fault:
         reader.take()
-    return Arguments(tuple(reader.operands), tuple(reader.paths), reader.given, reader.fault)
+    return Arguments(
+        tuple(reader.operands), tuple(reader.paths), reader.given, reader.fault, tuple(reader.options)
+    )
 
 
 class _Reader:
     def __init__(self, rest: list[Word], options: Options) -> None:
         self.rest = rest
         self.operands: list[Word] = []
+        self.options: list[Word] = []
         self.paths: list[str] = []
         self.given: dict[str, str] = {}
         self.fault = ""
@@ -91,7 +96,14 @@ class _Reader:
             self.rest = []
         elif text == "-" or not text.startswith("-") or word.glob:
             self.operands.append(word)
-        elif text.startswith("--"):
+        else:
+            following = self.rest[:1]
+            left = len(self.rest)
+            self._take_option(text)
+            self.options += (word, *following[: left - len(self.rest)])
+
+    def _take_option(self, text: str) -> None:
+        if text.startswith("--"):
             self._take_long(text)
         elif self._options.numbers and text[1:].isdecimal():
             self.given["n"] = text[1:]

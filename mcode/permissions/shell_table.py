@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -210,6 +211,20 @@ def _grep(words: Sequence[Word]) -> Reads | str:
     recursive = "r" in taken.given or "recursive" in taken.given
     paths = _files(operands) or ((".",) if recursive else ())
     return Reads((*paths, *taken.paths), recursive=recursive)
+
+
+def leaving_out(words: Sequence[Word], exclusions: Sequence[str]) -> str:
+    """The words of a listed grep with more options, which leave files out whatever the others pick.
+
+    Of the options that name files the last that fits one counts, and the first says what becomes of all other files:
+    behind an `--include` of the user's these come last, else first.
+    """
+    taken = take_apart(words, _GREP)
+    more = (shlex.quote(each) for each in exclusions)
+    if "include" not in taken.given:
+        return " ".join(("grep", *more, *(word.rendered for word in words)))
+    options = (word.rendered for word in taken.options)
+    return " ".join(("grep", *options, *more, "--", *(word.rendered for word in taken.operands)))
 
 
 def _find(words: Sequence[Word]) -> Reads | str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -232,6 +233,28 @@ def test_k_04_a_search_below_a_directory_leaves_files_of_secrets_out_and_says_so
     assert judged(house, "grep -rn KEY src").run_as == "grep -rn KEY src"
     assert judged(house, "grep -rn KEY .", "deny Read(a/**)").behavior is Behavior.ASK
     assert judged(house, "grep -rn KEY src", "deny Read(a/**)").behavior is Behavior.ALLOW
+
+
+def test_k_04_a_search_that_picks_files_by_name_shows_no_others_and_no_secrets(house: House) -> None:
+    (house.start / "a/.env").write_text("KEY=1")
+    (house.start / "a/key.py").write_text("KEY=2")
+    (house.start / "a/key.md").write_text("KEY=3")
+    for line, found in (
+        ("grep -rh KEY . --include=.env", ""),
+        ("grep -rh --include '*.env' KEY .", ""),
+        ("grep --include=*.py -rh KEY .", "KEY=2"),
+        ("grep -rh --include='*.py' --include='.e*' -e KEY -- a", "KEY=2"),
+        ("grep -rh --exclude='*.md' --include=.env -e KEY -- a", "KEY=2"),
+    ):
+        verdict = judged(house, line)
+        if "=*" in line:
+            assert verdict.behavior is Behavior.ASK, line
+            continue
+        assert verdict.behavior is Behavior.ALLOW, line
+        ran = subprocess.run(
+            ["bash", "-c", verdict.run_as or ""], cwd=house.start, capture_output=True, text=True, check=False
+        )
+        assert ran.stdout.strip() == found, verdict.run_as
 
 
 def test_a_rule_about_reading_opens_a_place_outside_for_reading_commands(house: House) -> None:
