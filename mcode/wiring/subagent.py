@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.agent.conversation import Conversation
 from mcode.agent.meter import Meter
-from mcode.agent.prompt import memory_text
 from mcode.agent.replies import ModelCaller
 from mcode.agent.requests import RequestBuilder
 from mcode.agent.subagent_record import SubagentEvents, SubagentLog
@@ -19,16 +17,13 @@ from mcode.builtins.all import file_tools, memory_tools
 from mcode.builtins.file_state import FileState
 from mcode.catalog.call_tool import CallTool
 from mcode.catalog.catalog import Catalog
-from mcode.catalog.placement import CALL_TOOL, RUN_CODE, TOOL_SEARCH
+from mcode.catalog.placement import RUN_CODE, TOOL_SEARCH
 from mcode.catalog.placements import Placements
 from mcode.catalog.seen import Seen
 from mcode.catalog.shelf import Shelf
 from mcode.catalog.tool_search import ToolSearch
-from mcode.config.memory import memory_for
 from mcode.events import Notice, ToolFinished, ToolStarted
 from mcode.permissions.modes import Mode, parse_mode
-from mcode.permissions.names import canonical_name
-from mcode.permissions.wildcard import Wildcard
 from mcode.pipeline.admit import Gate
 from mcode.pipeline.execute import Executor
 from mcode.pipeline.hook_verdicts import PromptVerdict, StopVerdict
@@ -38,16 +33,17 @@ from mcode.pipeline.validate import SchemaValidator
 from mcode.wiring.agent_servers import AgentServers
 from mcode.wiring.budget import spent
 from mcode.wiring.model import terms_of
-from mcode.wiring.read_files import paths_read
 from mcode.wiring.room import make_room
+from mcode.wiring.subagent_grant import SubagentGrant
+from mcode.wiring.subagent_reading import SubagentReading
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
 
     from mcode.call import Call, Outcome
     from mcode.catalog.placement import PlacementRules
     from mcode.config.agent_files import AgentFile
-    from mcode.config.memory_files import Memory
     from mcode.events import Event
     from mcode.pipeline.hook_verdicts import Reaction
     from mcode.pipeline.hooks import HookRunner
@@ -55,21 +51,6 @@ if TYPE_CHECKING:
     from mcode.tool import Tool
     from mcode.wiring.agent_servers import Brought
     from mcode.wiring.subagents import SessionParts
-
-NOT_THERE = frozenset(
-    {
-        "Agent",
-        "AskUserQuestion",
-        "TodoWrite",
-        "ExitPlanMode",
-        "TaskOutput",
-        "TaskStop",
-        TOOL_SEARCH,
-        CALL_TOOL,
-        RUN_CODE,
-    }
-)
-"""Tools of the session that a sub-agent has not, or has one of its own of."""
 
 SKILL = "Skill"
 
@@ -122,6 +103,7 @@ class SubagentMaker:
         """`inner` takes in the calls that are made inside of it; `brought`: what of its file counts."""
         bench = parts.bench
         self._brought = brought
+        self._grant = SubagentGrant(kind, frozenset(entry.name for entry in brought.servers))
         self._hooks = parts.hooks.within((call.id, kind.name), brought.hooks, kind.effort)
         self._progress = progress
         self._parts = parts
@@ -138,8 +120,7 @@ class SubagentMaker:
             self._policy.sandbox = parts.programs.sandbox.within(self._workspace).described
         self._conversation.mode_told = str(self._policy.mode)
         self._files = FileState(bench.places.state / "pending")
-        self._remember(bench.memory)
-        self._read: list[Path] = []
+        self._reading = SubagentReading(bench.memory, self._conversation, self._tell_of_skills)
         self._told_skills: set[str] = set()
         self._catalog = Catalog(self._tools())
         self._servers: AgentServers | None = None
@@ -151,7 +132,7 @@ class SubagentMaker:
                 self._events,
                 self._policy,
                 parts.shelf.servers,
-                self._takes,
+                self._grant.brings,
                 self._workspace.roots if self._workspace.tree is not None else (),
             )
         self._shelf = self._make_shelf()
@@ -165,7 +146,9 @@ class SubagentMaker:
         parts, bench = self._parts, self._parts.bench
         pipeline = self._make_pipeline()
         run_code = (
-            parts.programs.for_subagent(self._shelf, self._policy, pipeline) if self._has(RUN_CODE) else None
+            parts.programs.for_subagent(self._shelf, self._policy, pipeline)
+            if self._grant.names(RUN_CODE)
+            else None
         )
         meter = Meter(
             self._events, bench.settings.own.prices, parts.agent().meter.window, parts.agent().meter
@@ -186,8 +169,10 @@ class SubagentMaker:
             _Hooks(self._hooks, self._kind.name, parts.session.journal.path),
             self._catalog,
             self._events,
-            make_room(bench, caller, self._hooks, parts.side_files.keep_text, self._shelf, self._remember),
-            self._after_calls,
+            make_room(
+                bench, caller, self._hooks, parts.side_files.keep_text, self._shelf, self._reading.remember
+            ),
+            lambda outcomes: self._reading.calls_ended(),
             self._kind.max_turns or bench.options.max_turns,
             parent=self._call.id,
             spent=lambda: spent(
@@ -218,10 +203,6 @@ class SubagentMaker:
             await close()
             raise
 
-    def _remember(self, memory: Memory) -> None:
-        """These instruction files stand in its system prompt; what it reads later may bring in others."""
-        self._memory, self._instructions = memory, memory.files
-
     def _mode(self) -> Mode | None:
         """The mode that the kind wants; a repository's file can only want a stricter one than asking."""
         if not self._kind.mode:
@@ -248,36 +229,15 @@ class SubagentMaker:
                 *memory_tools(self._files, bench.places.state),
             )
         }
-        return [own.get(tool.name, tool) for tool in self._parts.shelf.catalog if self._may_have(tool)]
-
-    def _may_have(self, tool: Tool) -> bool:
-        if tool.name in NOT_THERE or not self._has(tool.name):
-            return False
-        if self._brings(tool.source):
-            return False
-        return not (self._kind.servers and tool.name.startswith("mcp__")) or tool.source in self._kind.servers
-
-    def _brings(self, server: str) -> bool:
-        """Whether it has a server of its own of this name, in place of the session's."""
-        return any(entry.name == server for entry in self._brought.servers)
-
-    def _has(self, name: str) -> bool:
-        """Whether its definition gives it a tool of this name."""
-        wanted = not self._kind.tools or any(_names(each, name) for each in self._kind.tools)
-        return wanted and not self._is_without(name)
-
-    def _is_without(self, name: str) -> bool:
-        return any(_names(each, name) for each in self._kind.without)
-
-    def _takes(self, tool: Tool) -> bool:
-        """Whether it has this tool of a server of its own: those it was given, whatever else it is given."""
-        return not self._is_without(tool.name)
+        return [own.get(tool.name, tool) for tool in self._parts.shelf.catalog if self._grant.shares(tool)]
 
     def _follow(self, server: str) -> None:
         """The tools of a server of the session's have changed."""
-        if self._brings(server):
+        if server in self._grant.own_servers:
             return
-        tools = [tool for tool in self._parts.shelf.catalog if tool.source == server and self._may_have(tool)]
+        tools = [
+            tool for tool in self._parts.shelf.catalog if tool.source == server and self._grant.shares(tool)
+        ]
         self._catalog.replace_server(server, tools)
 
     def _make_shelf(self) -> Shelf:
@@ -292,7 +252,7 @@ class SubagentMaker:
             permission=lambda tool: standing_permission(policy, tool),
             way=above.way,
         )
-        if self._has(TOOL_SEARCH) or not self._kind.tools:
+        if self._grant.names(TOOL_SEARCH) or not self._kind.tools:
             self._catalog.add(ToolSearch(shelf))
             self._catalog.add(CallTool())
         return shelf
@@ -319,7 +279,7 @@ class SubagentMaker:
     def _system(self) -> str:
         skills = (self._parts.agent().skills.preloaded(name) for name in self._kind.skills)
         parts = [self._kind.prompt, *filter(None, skills)]
-        parts += [memory_text(file) for file in self._instructions]
+        parts += self._reading.instructions
         if self._policy.mode is Mode.PLAN:
             parts.append(IN_PLAN)
         return "\n\n".join(parts)
@@ -352,25 +312,12 @@ class SubagentMaker:
         if isinstance(event, ToolStarted):
             self._inner[event.call.id] = (self._call.id, self._kind.name)
         elif isinstance(event, ToolFinished):
-            # What a directory of a worktree brings in is that of the place which the worktree was made from.
-            read = paths_read(event.outcome, self._catalog, self._workspace)
-            self._read += [Path(self._workspace.twin(str(path)) or path) for path in read]
-
-    def _after_calls(self, outcomes: Sequence[Outcome]) -> None:
-        """Bring in instruction files of directories that were read in."""
-        del outcomes
-        before = len(self._memory.files)
-        paths, self._read = tuple(dict.fromkeys(self._read)), []
-        for path in paths:
-            self._memory = memory_for(self._memory, path)
-        new = self._memory.files[before:]
-        if new:
-            self._conversation.append("context", {"content": "\n\n".join(memory_text(file) for file in new)})
-        if paths and self._has(SKILL):
-            self._tell_of_skills(paths)
+            self._reading.note(event.outcome, self._catalog, self._workspace)
 
     def _tell_of_skills(self, paths: Sequence[Path]) -> None:
         """Tell it of skills for what it has read, where it can come by the tool for them."""
+        if not self._grant.names(SKILL):
+            return
         if self._catalog.find(SKILL) is None and self._catalog.find(TOOL_SEARCH) is None:
             return
         word = self._parts.skills.word_for_sub_agent(paths, self._told_skills)
@@ -379,11 +326,3 @@ class SubagentMaker:
         if self._catalog.find(SKILL) is None:
             self._catalog.add(self._parts.skills.tool_for_sub_agent())
         self._conversation.append("context", word)
-
-
-def _names(written: str, tool: str) -> bool:
-    """Whether a word of a list of tools means this one: a name, `mcp__server`, or a pattern with `*`."""
-    name = canonical_name(written.partition("(")[0].strip())
-    if "*" in name:
-        return Wildcard(name).matches(tool)
-    return name == tool or (name.startswith("mcp__") and tool.startswith(f"{name}__"))
