@@ -11,7 +11,7 @@ import pytest
 
 from mcode.builtins.structured_output import StructuredOutput
 from mcode.call import Status
-from mcode.cli import parse
+from mcode.command_line import parse
 from mcode.commands.registry import CopyText, OpenSession
 from mcode.errors import UsageError
 from mcode.ui.headless import HeadlessFrontEnd
@@ -158,3 +158,9 @@ async def test_no_answer_in_the_shape_is_an_error_of_its_own(tmp_path: Path) -> 
 def test_bad_options_start_nothing() -> None:
     with pytest.raises(UsageError, match="--add-dir"):
         parse(["-p", "x", "--add-dir", "/nowhere/at/all"])
+
+
+def test_nobody_and_a_tool_cannot_both_be_asked() -> None:
+    assert parse(["--permission-prompts", "none"]).ask_nobody
+    with pytest.raises(UsageError, match="give one of them"):
+        parse(["-p", "x", "--permission-prompts", "none", "--permission-prompt-tool", "mcp__a__b"])

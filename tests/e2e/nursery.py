@@ -35,6 +35,7 @@ LONGEST = 1_000_000
 
 LATE = (
     "mcode.cli",
+    "mcode.command_line",
     "mcode.start",
     "mcode.wiring.assembly",
     "mcode.wiring.arriving",

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.cli import parse
+from mcode.command_line import parse
 from mcode.config.trust import TrustStore
 from mcode.events import Notice, QuestionAsked
 from mcode.wiring.item_question import APPROVE, NEVER, NOT_NOW

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from mcode.cli import parse
+from mcode.command_line import parse
 from mcode.wiring.demo import with_demo
 
 

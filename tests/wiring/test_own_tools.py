@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcode.cli import parse
+from mcode.command_line import parse
 from mcode.events import Notice
 from tests.stage import stage, turns
 

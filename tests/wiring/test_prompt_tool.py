@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from mcode.call import Call, Outcome, Status
-from mcode.cli import parse
+from mcode.command_line import parse
 from mcode.errors import UsageError
 from mcode.events import EventBus, Notice
 from mcode.permissions.verdict import Behavior, Verdict
