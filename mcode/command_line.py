@@ -85,6 +85,7 @@ def parse(arguments: list[str]) -> Options:
         agents=given.agents,
         add_dirs=tuple(_directory(each) for each in given.add_dir or ()),
         tools=BARE_TOOLS if given.bare and given.tools is None else _tools(given.tools),
+        ask_nobody=given.permission_prompts is not None,
         prompt_tool=prompt_tool,
         bare=given.bare,
         max_budget=given.max_budget_usd,
@@ -119,6 +120,11 @@ def _check_together(given: argparse.Namespace) -> None:
     if given.permission_prompt_tool and not given.print:
         raise UsageError(
             "--permission-prompt-tool goes with -p: in a session you are asked yourself. Nothing was started."
+        )
+    if given.permission_prompt_tool and given.permission_prompts:
+        raise UsageError(
+            "--permission-prompts none has nobody asked, and --permission-prompt-tool has a tool asked: give one of "
+            "them. Nothing was started."
         )
     if given.max_budget_usd is not None and not given.max_budget_usd > 0:
         raise UsageError(
@@ -224,6 +230,7 @@ def _add_permission_options(parser: argparse.ArgumentParser) -> None:
         metavar="RULE",
         help="deny rules",
     )
+    add("--permission-prompts", choices=("none",), help="what would ask is denied, as with -p")
     add("--sandbox", action="store_true", help="commands write in the workspace only, and reach no network")
     add("--add-dir", nargs="+", metavar="PATH", help="further working directories, for this run")
     add("--settings", metavar="FILE", help="a settings file, or JSON text, for this run")
@@ -252,7 +259,6 @@ def _add_headless_options(parser: argparse.ArgumentParser) -> None:
     add("--output-format", choices=("text", "json", "stream-json"), default="text")
     add("--input-format", choices=("text", "stream-json"), default="text")
     add("--include-partial-messages", action="store_true", help="stream-json: raw events of the model too")
-    add("--permission-prompts", choices=("none",), help="what would ask is denied (always so with -p)")
     add("--permission-prompt-tool", metavar="TOOL", help="a server's tool that answers in the user's place")
     add("--max-turns", type=int, metavar="N", help="requests that the run may take")
     add("--max-budget-usd", type=float, metavar="N", help="ends before more is spent; needs mcode.prices")

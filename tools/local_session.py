@@ -6,12 +6,12 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcode.config.load import load_settings
 from mcode.config.memory_files import Memory
 from mcode.config.places import Places
 from mcode.masking import Masker
 from mcode.session.store import SessionStore
 from mcode.wiring.endpoint import Endpoint
+from mcode.wiring.folder_trust import Folder
 from mcode.wiring.options import Options
 from mcode.wiring.workbench import Workbench
 
@@ -55,7 +55,7 @@ def local_workbench(
     }
     environment = {**shell, **(environment or {})}
     masker = Masker(environment)
-    loaded = load_settings(places, start, flag=options.settings, sources=options.setting_sources)
+    loaded = Folder.of(options, places, start, environment).settings()
     endpoint = Endpoint(client, MODEL)
     own = loaded.own
     endpoint = replace(

@@ -270,7 +270,7 @@ class Policy:
         if self.mode is Mode.DONT_ASK:
             why = "mode dontAsk denies what it would have to ask about"
         elif self._settings.deny_instead_of_prompting:
-            why = "the setting denyInsteadOfPrompting denies what would be asked about"
+            why = "denyInsteadOfPrompting (--permission-prompts none) denies what would be asked about"
         else:
             return verdict
         return Verdict(Behavior.DENY, f"{verdict.reason}; {why}", verdict.rule, verdict.kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from mcode.config.load import load_settings
@@ -69,7 +69,7 @@ class Folder:
     def settings(self) -> Settings:
         """Read the settings, as far as they count by now."""
         options = self.options
-        return load_settings(
+        settings = load_settings(
             self.places,
             self.start,
             flag=options.settings,
@@ -77,6 +77,7 @@ class Folder:
             trusted=options.trust,
             trust=self.trust,
         )
+        return replace(settings, deny_instead_of_prompting=True) if options.ask_nobody else settings
 
     def memory(self, settings: Settings) -> Memory:
         """Read the instruction files, with the imports from elsewhere that count by now; may take a while."""

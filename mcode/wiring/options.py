@@ -36,6 +36,8 @@ class Options:
     disallowed: tuple[str, ...] = ()
     mode: str | None = None
     skip_permissions: bool = False
+    ask_nobody: bool = False
+    """What a user would be asked before it may run is denied instead."""
     prompt_tool: str | None = None
     """A server's tool that answers what a user would be asked."""
     bare: bool = False

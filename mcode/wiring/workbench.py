@@ -175,7 +175,9 @@ class Workbench:
         )
 
     def neighbours(self, session: str) -> tuple[Notice, ...]:
-        """Sessions that other processes have open in this folder, each told once."""
+        """Sessions that other processes have open in this folder, each told once; nobody reads it in a headless run."""
+        if self.options.print:
+            return ()
         new = [
             (other, holder)
             for other, holder in self.store.others(session)
