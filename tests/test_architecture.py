@@ -32,6 +32,7 @@ ROWS = (
     ("ui",),
     ("wiring",),
     ("start", "subcommands"),
+    ("command_line",),
     ("cli",),
     ("__main__",),
 )
