@@ -83,6 +83,8 @@ class Connection:
     _task: asyncio.Task[None] | None = None
     _timer: asyncio.TimerHandle | None = None
     _orders: asyncio.Queue[str] = field(default_factory=asyncio.Queue[str])
+    _changed: set[str] = field(default_factory=set[str])
+    """Lists that have changed and were not asked for since."""
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while it is neither connecting nor about to."""
     _active: list[ActiveCall] = field(default_factory=list[ActiveCall])
@@ -209,10 +211,10 @@ class Connection:
             self._settled.set()
 
     async def _connect_and_serve(self) -> None:
-        orders = self._orders
+        orders, self._changed = self._orders, set()
         screen = Screen(
             serves=frozenset({"elicitation/create", *(["roots/list"] if self.roots else [])}),
-            on_change=lambda kind: orders.put_nowait(kind) if orders.qsize() < 8 else None,
+            on_change=self._order_refresh,
             on_log=self.on_log,
         )
         self.traffic = screen.traffic
@@ -236,6 +238,12 @@ class Connection:
                 self.restarts.lasted(time.monotonic() - began)
             self._client = None
 
+    def _order_refresh(self, kind: str) -> None:
+        """The server says that a list has changed; how often it says so makes no difference."""
+        if kind not in self._changed:
+            self._changed.add(kind)
+            self._orders.put_nowait(kind)
+
     async def _take_tools(self, client: Any, screen: Screen) -> None:
         with resting_collector(lambda: len(screen.listed)):
             await self.on_offer(await list_tools(client, screen))
@@ -250,6 +258,7 @@ class Connection:
                 await asyncio.sleep(REFRESH_APART if orders - {"end", "stop"} else 0)
                 while not self._orders.empty():
                     orders.add(self._orders.get_nowait())
+                self._changed -= orders
                 if "stop" in orders:
                     return
                 if "end" in orders:

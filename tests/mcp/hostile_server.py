@@ -27,6 +27,7 @@ LOCK = threading.Lock()
 ANSWERS: dict[Any, Any] = {}
 ARRIVED = threading.Condition()
 CANCELLED: set[Any] = set()
+GROWN: list[bool] = []
 
 
 def raw(data: bytes) -> None:
@@ -158,6 +159,8 @@ def tools() -> list[Any]:
             state = Path(ARGUMENT).read_text() if Path(ARGUMENT).exists() else ""
             changed = [tool("echo", f"Says the same. {state}"), plain[1]]
             return [*changed, tool("newcomer")] if "new" in state else changed
+        case "storm":
+            return [*plain, tool("grow"), *([tool("newcomer")] if GROWN else [])]
         case "faulty":
             return [*plain, tool("die"), tool("die_once"), tool("where")]
         case _:
@@ -288,6 +291,15 @@ def die_once(identifier: Any, arguments: dict[str, Any], meta: dict[str, Any]) -
     os._exit(7)
 
 
+def grow(identifier: Any, arguments: dict[str, Any], meta: dict[str, Any]) -> Any:
+    """One more tool, told of behind many changes of another list, in one piece."""
+    GROWN.append(True)
+    resources = [{"jsonrpc": "2.0", "method": "notifications/resources/list_changed"}] * 50
+    lines = [*resources, {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}]
+    raw("".join(json.dumps(line) + "\n" for line in lines).encode())
+    return text("grown")
+
+
 def spawn(identifier: Any, arguments: dict[str, Any], meta: dict[str, Any]) -> Any:
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
     return text(str(child.pid))
@@ -316,6 +328,7 @@ CALLS: dict[str, Callable[[Any, dict[str, Any], dict[str, Any]], Any]] = {
     "unknown": lambda identifier, arguments, meta: {"content": "nonsense", "structuredContent": [1]},
     "environment": lambda identifier, arguments, meta: text(json.dumps(dict(os.environ))),
     "spawn": spawn,
+    "grow": grow,
     "noise": lambda identifier, arguments, meta: [raw(b"noise\n" * int(ARGUMENT or 101)), text("quiet")][1],
     "nan": lambda identifier, arguments, meta: raw(
         json.dumps(

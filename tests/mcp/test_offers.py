@@ -313,6 +313,15 @@ async def test_m_06_a_changed_definition_is_doubted_and_the_doubt_shows_the_diff
         assert servers.tools()["newcomer"].must_ask
 
 
+async def test_m_12_a_change_of_the_tools_is_not_lost_in_a_storm_of_changes_of_other_lists(
+    tmp_path: Path,
+) -> None:
+    async with live(tmp_path, hostile("storm")) as servers:
+        await servers.connected()
+        assert (await servers.call("grow")).text == "grown"
+        await until(lambda: "newcomer" in servers.tools())
+
+
 async def test_m_12_a_burst_of_list_changes_is_one_refresh_a_second(tmp_path: Path) -> None:
     async with live(tmp_path, hostile("changes")) as servers:
         await servers.connected()
