@@ -1,22 +1,20 @@
-"""The prompt: a draft of many lines, its history, completion, pastes, and for a while another question's answer."""
+"""The prompt: a draft, what its keys do, and for a while another question's answer."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.content import Content
 from typing_extensions import override
 
-from mcode.ui.suggestion import Suggestion
 from mcode.ui.tui.chips import Chips
 from mcode.ui.tui.enter_guard import EnterGuard
-from mcode.ui.tui.past import Past, as_row, found_in
 from mcode.ui.tui.paste_guard import UnmarkedPaste
 from mcode.ui.tui.placeholder import KEYS_HINT, UNMARKED, Placeholder
 from mcode.ui.tui.prompt_keys import PROMPT_KEYS
+from mcode.ui.tui.prompt_lists import PromptLists
+from mcode.ui.tui.prompt_text import PromptText
 from mcode.ui.tui.stashed import Stashed
-from mcode.ui.tui.text_area import TextArea
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,11 +22,12 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.events import Key, Paste, Resize
 
+    from mcode.ui.suggestion import Suggestion
     from mcode.ui.tui.prompt_actions import PromptActions
     from mcode.ui.tui.suggestions import Suggestions
 
 
-class PromptArea(TextArea, inherit_bindings=False):
+class PromptArea(PromptText, inherit_bindings=False):
     """The one place that is typed into."""
 
     DEFAULT_CSS = """
@@ -53,17 +52,11 @@ class PromptArea(TextArea, inherit_bindings=False):
     def __init__(self, actions: PromptActions, suggestions: Suggestions, keys: str = KEYS_HINT) -> None:
         """`keys`: what Enter does, for the border."""
         self._empty = Placeholder()
-        super().__init__(soft_wrap=True, highlight_cursor_line=False, placeholder=Content(self._empty.text))
-        self.cursor_blink = False
+        super().__init__(self._empty.text)
         self._actions = actions
-        self._suggestions = suggestions
-        self._chips = Chips()
-        self._past = Past()
+        self._lists = PromptLists(self, actions, suggestions)
         self._guard = EnterGuard(send=self._send, keep=self._pasted_enter)
-        self._query: str | None = None
-        """What is searched for in the history; None while nothing is searched."""
         self._stashed: Stashed | None = None
-        self._looking: asyncio.Task[None] | None = None
         self._keys = self._title = keys
         self.border_title = Content(keys)
 
@@ -74,11 +67,6 @@ class PromptArea(TextArea, inherit_bindings=False):
         return stashed.chips.expand(stashed.text) if stashed else self._chips.expand(self.text)
 
     @property
-    def is_blank(self) -> bool:
-        """True where nothing was typed that could be lost."""
-        return not self.text.strip()
-
-    @property
     def asking(self) -> bool:
         """True while the prompt serves another question than the draft."""
         return self._stashed is not None
@@ -86,7 +74,7 @@ class PromptArea(TextArea, inherit_bindings=False):
     @property
     def at_rest(self) -> bool:
         """True where the prompt does nothing but hold the draft: no list, no search, no other question."""
-        return self._stashed is None and self._query is None and not self._suggestions.open
+        return self._stashed is None and not self._lists.open
 
     def on_resize(self, event: Resize) -> None:
         """A narrow prompt says less while it is empty."""
@@ -110,7 +98,8 @@ class PromptArea(TextArea, inherit_bindings=False):
         if self._stashed is not None:
             self._stashed.text = self._stashed.chips.fold(text)
             return
-        self._set(self._chips.fold(text))
+        self.put_all(text)
+        self._actions.draft_changed()
 
     def show_title(self, text: str = "") -> None:
         """Say in the border where keys go; without a text what Enter does."""
@@ -149,7 +138,7 @@ class PromptArea(TextArea, inherit_bindings=False):
 
     def escape(self) -> bool:
         """Close the list, end the search, or leave the question; False where there was nothing of these."""
-        if self._query is not None or self._suggestions.open:
+        if self._lists.open:
             self.end_list()
             return True
         if self._stashed is not None:
@@ -159,11 +148,7 @@ class PromptArea(TextArea, inherit_bindings=False):
 
     def end_list(self) -> None:
         """Close whatever list is open."""
-        self._query = None
-        self._suggestions.close()
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
+        self._lists.close()
 
     @override
     async def _on_key(self, event: Key) -> None:
@@ -173,7 +158,7 @@ class PromptArea(TextArea, inherit_bindings=False):
         self._guard.key(event.time, printable=event.is_printable)
         if event.is_printable and event.character:
             self._typed(event.character)
-        elif self._query is not None and self._search_key(event.key):
+        elif self._lists.searching and self._search_key(event.key):
             pass
         else:
             await self._actions.press(event.key)
@@ -188,9 +173,8 @@ class PromptArea(TextArea, inherit_bindings=False):
             self._actions.hint(UNMARKED)
 
     def _typed(self, letter: str) -> None:
-        if self._query is not None:
-            self._query += letter
-            self._show_found()
+        if self._lists.searching:
+            self._lists.narrow(letter)
         elif letter == "?" and not self.text and self._stashed is None:
             self._actions.keys_help()
         else:
@@ -198,20 +182,17 @@ class PromptArea(TextArea, inherit_bindings=False):
             self._look_for_completions()
 
     def _insert(self, text: str) -> None:
-        self._past.leave()
-        result = self._replace_via_keyboard(text, *self.selection)
-        if result is not None:
-            self.move_cursor(result.end_location)
+        self.put_in(text)
         self._actions.draft_changed()
 
-    def _set(self, text: str) -> None:
-        self.load_text(text)
-        self.move_cursor(self.document.end)
+    @override
+    def edited(self) -> None:
+        self._look_for_completions()
         self._actions.draft_changed()
 
     def action_enter(self) -> None:
         """Accept the picked suggestion, or send; an Enter right behind a key waits for what follows it."""
-        picked = self._suggestions.picked
+        picked = self._lists.picked
         if picked is not None:
             self._accept(picked)
         elif self.text_before_cursor.endswith("\\"):
@@ -250,8 +231,8 @@ class PromptArea(TextArea, inherit_bindings=False):
 
     def action_up(self) -> None:
         """Up in the list, in the draft, or to the queue and the history."""
-        if self._suggestions.open:
-            self._suggestions.move(-1)
+        if self._lists.shown:
+            self._lists.move(-1)
         elif not self.cursor_at_first_line or self._stashed is not None:
             self.action_cursor_up()
         elif not self.text and (taken := self._actions.take_back()) is not None:
@@ -261,8 +242,8 @@ class PromptArea(TextArea, inherit_bindings=False):
 
     def action_down(self) -> None:
         """Down in the list, in the draft, or back towards it."""
-        if self._suggestions.open:
-            self._suggestions.move(1)
+        if self._lists.shown:
+            self._lists.move(1)
         elif not self.cursor_at_last_line or self._stashed is not None:
             self.action_cursor_down()
         else:
@@ -270,23 +251,18 @@ class PromptArea(TextArea, inherit_bindings=False):
 
     def _recall(self, text: str | None) -> None:
         if text is not None:
-            self._set(self._chips.fold(text))
+            self.use_draft(text)
 
     def action_search(self) -> None:
         """Search the history; again: the next one found."""
-        if self._query is not None:
-            self._suggestions.move(1)
-        elif self._stashed is None:
-            self.end_list()
-            self._query = ""
-            self._show_found()
+        if self._stashed is None:
+            self._lists.search()
 
     def _search_key(self, key: str) -> bool:
-        if key == "backspace" and self._query is not None:
-            self._query = self._query[:-1]
-            self._show_found()
+        if key == "backspace":
+            self._lists.widen()
         elif key in {"enter", "tab"}:
-            picked = self._suggestions.picked
+            picked = self._lists.picked
             self.end_list()
             if picked is not None:
                 self._past.leave()
@@ -295,25 +271,9 @@ class PromptArea(TextArea, inherit_bindings=False):
             return False
         return True
 
-    def _show_found(self) -> None:
-        query = self._query or ""
-        found = [Suggestion(text, 0, as_row(text)) for text in found_in(self._actions.earlier(), query)]
-        title = f"search the history: {as_row(query)}_   {'' if found else 'nothing found'}"
-        self._suggestions.show(found, title=title, pick_first=True, above=self._rows_below)
-
-    @property
-    def text_before_cursor(self) -> str:
-        """The line up to the cursor; the whole draft up to it on the first line."""
-        row, column = self.cursor_location
-        return self.document.get_line(row)[:column]
-
-    @property
-    def _rows_below(self) -> int:
-        return self.outer_size.height + 1
-
     def action_tab(self) -> None:
         """Accept the picked or the best suggestion; without a list the tab goes elsewhere."""
-        best = self._suggestions.best
+        best = self._lists.best
         if best is not None:
             self._accept(best)
         else:
@@ -327,65 +287,12 @@ class PromptArea(TextArea, inherit_bindings=False):
             self._actions.follow()
 
     def _accept(self, found: Suggestion) -> None:
-        self._suggestions.close()
-        row, column = self.cursor_location
-        result = self.replace(f"{found.text} ", (row, column - found.replaces), (row, column))
-        self.move_cursor(result.end_location)
-        self._look_for_completions()
-        self._actions.draft_changed()
+        self.end_list()
+        self.complete_with(found)
+        self.edited()
 
     def _look_for_completions(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
-        before = self.text_before_cursor
-        word = before.rsplit(maxsplit=1)[-1] if before and not before[-1].isspace() else ""
-        in_command = before.startswith("/") and self.cursor_location[0] == 0
-        if self._stashed is not None or not (in_command or word.startswith("@")):
-            self._suggestions.close()
-            return
-        self._looking = asyncio.create_task(self._complete(before))
-
-    async def _complete(self, before: str) -> None:
-        found = await self._actions.complete(before)
-        if before != self.text_before_cursor:
-            return
-        # What stands there already in full needs no list; Enter must mean what it says.
-        if len(found) == 1 and before.endswith(found[0].text):
-            found = ()
-        self._suggestions.show(found, above=self._rows_below)
-
-    @override
-    def action_delete_left(self) -> None:
-        label = self._chips.label_before(self.text_before_cursor) if self.selection.is_empty else ""
-        if label:
-            row, column = self.cursor_location
-            self.delete((row, column - len(label)), (row, column))
+        if self._stashed is None:
+            self._lists.look()
         else:
-            super().action_delete_left()
-        self._edited()
-
-    @override
-    def action_delete_right(self) -> None:
-        row, column = self.cursor_location
-        label = (
-            self._chips.label_after(self.document.get_line(row)[column:]) if self.selection.is_empty else ""
-        )
-        if label:
-            self.delete((row, column), (row, column + len(label)))
-        else:
-            super().action_delete_right()
-        self._edited()
-
-    @override
-    def action_delete_word_left(self) -> None:
-        if self._chips.label_before(self.text_before_cursor):
-            self.action_delete_left()
-        else:
-            super().action_delete_word_left()
-            self._edited()
-
-    def _edited(self) -> None:
-        self._past.leave()
-        self._look_for_completions()
-        self._actions.draft_changed()
+            self.end_list()

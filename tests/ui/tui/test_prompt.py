@@ -257,3 +257,36 @@ async def test_what_an_endpoint_refused_before_it_answered_is_back_in_the_prompt
         await on.until(lambda: on.draft == "mend the test")
         assert "Enter asks for the rest" not in on.shown
         assert "/config" in on.shown
+
+
+async def test_letters_typed_in_one_go_are_undone_as_one_and_come_back(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.type("some words")
+        await on.press("ctrl+underscore")
+        assert on.draft == ""
+        await on.press("ctrl+y")
+        assert on.draft == "some words"
+
+
+async def test_a_list_and_the_kept_draft_follow_every_key_that_takes_text_away(tmp_path: Path) -> None:
+    async with screen(tmp_path, turns("Yes.")) as on:
+        await on.type("hello\n")
+        await on.finished()
+        file = on.stage.agent.session.journal.path.with_suffix("") / "draft.json"
+        for key in ("ctrl+u", "ctrl+underscore"):
+            await on.type("/perm")
+            await on.until(lambda: on.app.suggestions.open)
+            await on.until(file.exists)
+            await on.press(key)
+            assert on.draft == ""
+            await on.until(lambda: not on.app.suggestions.open)
+            await on.until(lambda: not file.exists())
+
+
+async def test_a_word_that_is_taken_away_ends_the_search_of_the_history(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.type("a draft")
+        await on.press("ctrl+r", "ctrl+w")
+        assert on.draft == "a "
+        await on.type("word")
+        assert on.draft == "a word"
