@@ -47,7 +47,7 @@ def _type_while_an_approval_appears(terminal: Terminal, moments: random.Random, 
     kept = str(terminal).count(KEPT)
     terminal.type(ENTER)
     terminal.until(
-        lambda: str(terminal).count(KEPT) > kept or (terminal.shows(QUEUED) and terminal.draft() == ""),
+        lambda: str(terminal).count(KEPT) > kept or (terminal.shows(QUEUED) and terminal.draft() != TYPED),
         "the text in the draft or in the queue",
     )
     queued = terminal.shows(QUEUED)

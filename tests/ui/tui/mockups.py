@@ -116,7 +116,7 @@ async def tools(on: Driven) -> None:
     join(on.stage, hosts, servers)
     await on.type("/tools\n")
     await on.until(lambda: "RESIDENT" in on.shown)
-    await on.press("slash")
+    await on.press("/")
     await on.type("jira create issue\n")
     await on.until(lambda: "Found among" in on.shown)
 

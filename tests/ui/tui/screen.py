@@ -21,6 +21,7 @@ from mcode.ui.look import Look
 from mcode.ui.tui.app import McodeApp
 from tests.stage import stage
 from tests.ui.arrived import arrived
+from tests.ui.tui.settled import press, settle
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -53,12 +54,22 @@ class Driven:
         for letter in text:
             key = Key("enter", "\r") if letter == "\n" else Key(_character_to_key(letter), letter)
             self.app.post_message(key)
-        await self.pilot.pause()
+        await self.settle()
         if text.endswith("\n"):
-            await self.pilot.pause(0.04)
+            await asyncio.sleep(
+                0.04
+            )  # so long an Enter right behind a letter is held, to see what follows it
+            await self.settle()
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+        await press(self.pilot, *keys)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Wait until the screen shows what the keys so far, and what the session has said so far, make of it."""
+        if self.app.is_running:
+            self.app.pump.flush()
+            await settle(self.pilot)
 
     async def armed(self) -> None:
         """Wait until an approval has the focus and its keys count."""
@@ -77,16 +88,13 @@ class Driven:
         await self.pilot.pause(seconds)
 
     async def until(self, met: Callable[[], bool], seconds: float = 30.0) -> None:
-        """Wait for something, and then until all widgets have done what they had to do.
-
-        The pilot's own pauses make every widget work, so none is taken for each look.
-        """
+        """Wait for something, and then until all widgets have done what they had to do."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while not met():
             assert loop.time() < end, f"waited in vain:\n{self.shown}"
             await asyncio.sleep(0.02)
-        await self.pilot.pause(0)
+        await self.settle()
 
     async def finished(self, turns: int = 1) -> None:
         """Wait until so many turns have ended and the screen knows it: until then keys mean something else."""

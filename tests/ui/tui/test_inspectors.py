@@ -40,7 +40,7 @@ async def test_the_test_box_of_permissions_says_what_decides(tmp_path: Path) -> 
     async with screen(tmp_path, settings={"permissions": {"deny": ["Bash(curl *)"]}}) as on:
         await on.type("/permissions\n")
         await on.until(lambda: "Bash(curl *)" in on.shown)
-        await on.press("slash")
+        await on.press("/")
         await on.type("Bash(curl x)\n")
         await on.until(lambda: "deny" in "\n".join(on.rows[4:12]))
 
@@ -52,7 +52,7 @@ async def test_22_the_search_box_of_tools_is_the_models_own_search_and_loads_not
         await on.type("/tools\n")
         await on.until(lambda: "RESIDENT" in on.shown)
         before = (await context.registry.run("/tools", context)).data
-        await on.press("slash")
+        await on.press("/")
         await on.type("fetch a web page\n")
         rows = [" ".join(line.split()) for line in expected.text.split("\n")[:3] if line.strip()]
         await on.until(lambda: all(each in " ".join(on.shown.split()) for each in rows))

@@ -213,7 +213,7 @@ async def test_what_a_search_finds_stands_in_columns_and_is_cut_only_with_a_sign
         )
         await on.type("/tools\n")
         await on.until(lambda: "RESIDENT" in on.shown)
-        await on.press("slash")
+        await on.press("/")
         await on.type("jira make issue\n")
         await on.until(lambda: columns in " ".join(on.shown.split()))
         found = [row for row in on.rows if "mcp__jira__" in row and "would " in row]
