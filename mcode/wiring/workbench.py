@@ -201,8 +201,12 @@ class Workbench:
                 await asyncio.to_thread(shutil.rmtree, self.store.directory, ignore_errors=True)
 
     async def prune(self) -> None:
-        """Remove sessions that are older than the settings keep them, in a thread."""
+        """Remove sessions that are older than the settings keep them, and worktrees that a killed run has left."""
         await asyncio.to_thread(self.store.prune, self.settings.cleanup_period_days)
+        if (self.places.state / "worktrees").is_dir():
+            from mcode.wiring.worktree import prune_trees
+
+            await prune_trees(self.start, self.places.state, self.environment)
 
 
 def make_masker(environment: Mapping[str, str], settings: Settings, endpoint: Endpoint) -> Masker:

@@ -1,29 +1,34 @@
 """A git worktree for one sub-agent: made before it begins, and removed at its end where git sees no change in it.
 
-Files that git ignores, such as what a build makes, keep no worktree: they go with it, which the sub-agent is told.
+Files that git ignores, such as what a build makes, keep no worktree: they go with it, which the sub-agent is told. What
+a killed run leaves behind is removed in the same way at a later start in the same repository.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import secrets
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.agent.inert_git import InertGit
 from mcode.config.repository import git_directory
 from mcode.errors import UsageError
-from mcode.files import private_directory
+from mcode.files import FileLock, private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from mcode.tool import Workspace
 
 LIMIT = 120.0
 """Seconds for one run of git: making a worktree writes every file of the commit."""
+
+LOCK = ".lock"
+"""Ends the name of the file that whoever works in a worktree keeps locked, beside the worktree."""
 
 _NAME_LIMIT = 40
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
@@ -41,6 +46,8 @@ class AgentTree:
     base: str
     """The commit that it began with, in hexadecimal."""
     git: InertGit
+    lock: FileLock | None = None
+    """Held as long as somebody works in it; it goes with the process, and what is left is for `prune_trees`."""
     _left: str | None = None
 
     def workspace(self, above: Workspace) -> Workspace:
@@ -85,7 +92,13 @@ class AgentTree:
         """Remove it where it is unchanged; otherwise where it is and how to take it over, in a sentence or two."""
         if self._left is None:
             self._left = await self._end()
+            self._let_go()
         return self._left
+
+    def _let_go(self) -> None:
+        if self.lock is not None:
+            self.lock.path.unlink(missing_ok=True)
+            self.lock.release()
 
     async def _end(self) -> str:
         status, fault = await _answer(self.git, self.path, *_STATUS)
@@ -117,6 +130,7 @@ class AgentTree:
         """Remove what was made of it, before anything worked in it."""
         await _answer(self.git, self.top, "worktree", "remove", "--force", "--force", str(self.path))
         await self._forget_branch()
+        self._let_go()
 
 
 async def make_tree(
@@ -137,7 +151,9 @@ async def make_tree(
         raise _refusal(kind, f"the last commit of {top} is not known ({fault})", "See to that")
     name = f"{_NOT_IN_A_NAME.sub('-', kind)[:_NAME_LIMIT].strip('-') or 'agent'}-{secrets.token_hex(4)}"
     directory = await asyncio.to_thread(lambda: private_directory(state.resolve() / "worktrees"))
-    tree = AgentTree(top, directory / name, f"mcode/{name}", base.strip(), git)
+    lock = FileLock(directory / f"{name}{LOCK}")
+    lock.acquire()
+    tree = AgentTree(top, directory / name, f"mcode/{name}", base.strip(), git, lock)
     try:
         words = ("worktree", "add", "--quiet", "--no-track", "-b", tree.branch, str(tree.path), tree.base)
         _, fault = await _answer(git, top, *words)
@@ -150,6 +166,50 @@ async def make_tree(
         raise
     await tree.discard()
     raise _refusal(kind, f"none could be made of {top} ({fault})", "See to that")
+
+
+async def prune_trees(start: Path, state: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Remove what killed runs have left of worktrees of the repository around `start`; returns which.
+
+    Only what nobody works in, has no change, and holds no commit of its own. What cannot be told stays.
+    """
+    directory = state.resolve() / "worktrees"
+    left = await asyncio.to_thread(_left_behind, directory)
+    top = await asyncio.to_thread(_work_tree, start) if left else None
+    git = InertGit.outside((top,), environment) if top is not None else None
+    if top is None or git is None:
+        return ()
+    listed, _ = await _answer(git, top, "worktree", "list", "--porcelain")
+    removed: list[Path] = []
+    for entry in listed.split("\n\n"):
+        path, tip, branch = (_field(entry, name) for name in ("worktree", "HEAD", "branch"))
+        lock = FileLock(Path(f"{path}{LOCK}"))
+        tree = AgentTree(top, Path(path), branch.removeprefix("refs/heads/"), tip, git, lock)
+        if tree.path not in left or tree.branch != f"mcode/{tree.path.name}":
+            continue
+        holding, _ = await _answer(git, top, "for-each-ref", "--format=%(refname)", f"--contains={tip}")
+        if set(holding.split()) - {branch} and not await tree.end():
+            removed.append(tree.path)
+    return tuple(removed)
+
+
+def _left_behind(directory: Path) -> frozenset[Path]:
+    """The worktrees that no running mcode works in. Locks of those that are gone are removed."""
+    found: set[Path] = set()
+    with contextlib.suppress(OSError):
+        for path in directory.iterdir():
+            lock = FileLock(path if path.suffix == LOCK else path.with_name(f"{path.name}{LOCK}"))
+            if lock.is_taken():
+                continue
+            if path.suffix != LOCK:
+                found.add(path)
+            elif not path.with_suffix("").exists():
+                path.unlink(missing_ok=True)
+    return frozenset(found)
+
+
+def _field(entry: str, name: str) -> str:
+    return next((line[len(name) + 1 :] for line in entry.splitlines() if line.startswith(f"{name} ")), "")
 
 
 async def _answer(git: InertGit, directory: Path, *words: str) -> tuple[str, str]:

@@ -195,6 +195,40 @@ async def test_a_path_of_the_worktree_in_a_command_is_not_protected_by_where_tha
     assert protected == [False, True]
 
 
+async def test_what_a_killed_run_left_unchanged_is_removed_at_the_next_start_and_nothing_else(
+    tmp_path: Path, project: Path
+) -> None:
+    from mcode.wiring.worktree import AgentTree, make_tree, prune_trees
+
+    async with stage(tmp_path, turns("Done.")) as here:
+        session, state, environment = here.agent.workspace, here.bench.places.state, here.bench.environment
+
+        async def made() -> AgentTree:
+            return (await make_tree("apart", session, state, environment))[0]
+
+        def killed(tree: AgentTree) -> AgentTree:
+            assert tree.lock is not None
+            tree.lock.release()  # as the system does where the process ends
+            return tree
+
+        unchanged, edited, untracked, committed = [killed(await made()) for _ in range(4)]
+        at_work = await made()
+        (edited.path / "a.txt").write_text("work\n")
+        (untracked.path / "new.txt").write_text("work\n")
+        git(committed.path, "commit", "-q", "--allow-empty", "-m", "work")
+        git(project, "commit", "-q", "--allow-empty", "-m", "the session went on")
+        assert await prune_trees(session.start, state, environment) == (unchanged.path,)
+        stay = [edited, untracked, committed, at_work]
+        assert {tree.path for tree in stay} == set(trees(project))
+        assert {tree.branch for tree in stay} == set(branches(project))
+        assert not unchanged.path.with_name(f"{unchanged.path.name}.lock").exists()
+
+        git(project, "merge", "-q", committed.branch)
+        await here.bench.prune()
+        assert committed.path not in trees(project)
+        assert await at_work.end() == ""
+
+
 async def test_an_interrupted_one_leaves_no_worktree_where_it_changed_nothing(
     tmp_path: Path, project: Path
 ) -> None:
