@@ -294,17 +294,17 @@ async def test_m_04_sampling_is_refused_as_an_unknown_method(tmp_path: Path) -> 
 async def test_m_04_ten_thousand_notifications_a_second_do_not_hold_up_the_loop(tmp_path: Path) -> None:
     async with live(tmp_path, hostile("flood")) as servers:
         await servers.connected()
-        longest = 0.0
-        before = time.process_time()
-        for _ in range(100):
-            began = time.monotonic()
-            await asyncio.sleep(0.01)
-            longest = max(longest, time.monotonic() - began - 0.01)
+        traffic = servers.server().connection.traffic
+        longest, first, before = 0.0, traffic.dropped, time.process_time()
+        async with asyncio.timeout(60):
+            while traffic.dropped - first < 5_000:
+                began = time.process_time()
+                await asyncio.sleep(0.01)
+                longest = max(longest, time.process_time() - began)
         used = time.process_time() - before
         assert (await servers.call("echo", text="hi")).text == "hi"
-        assert servers.server().connection.traffic.dropped > 1000
-        assert used < 1.0  # CPU of about one second of flood
-        assert longest < 1.0
+        assert used < 0.5  # CPU of half a second's flood
+        assert longest < 0.3
 
 
 async def test_m_04_roots_are_told_only_where_the_entry_wants_it(tmp_path: Path) -> None:
