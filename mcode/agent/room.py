@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from mcode.agent.compaction import Plan
+    from mcode.agent.compaction import Plan, Result
     from mcode.agent.conversation import Conversation
     from mcode.agent.history import Part
     from mcode.agent.meter import Meter
@@ -37,6 +37,9 @@ SUMMARY_TRIES = 3
 
 OVERFLOWS = 3
 """Times in one turn that a request which the endpoint refused as too long is tried again with less in it."""
+
+LARGEST = 5
+"""Results of the window that are named."""
 
 LEAST_WINDOW = 8_000
 """Tokens that a window is taken to hold at least, whatever was refused."""
@@ -60,6 +63,18 @@ class Outlook:
     by_results: int
     by_summary: int
     """What a summary of all that is old would free, the summary itself taken off."""
+    largest: tuple[Held, ...] = ()
+    """The largest results that the window holds, the largest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A tool result in the window."""
+
+    use_id: str
+    tokens: int
+    old: bool
+    """It would go to a file first."""
 
 
 @dataclass(slots=True)
@@ -135,7 +150,9 @@ class RoomMaker:
 
         messages = self.conversation.history.messages
         kept = compaction.recent_messages(messages, round(compaction.RECENT * self.meter.window))
-        results = compaction.old_results(messages, kept, self._needed())
+        needed = self._needed()
+        results = compaction.old_results(messages, kept, needed)
+        young = compaction.old_results(messages[len(messages) - kept :], 0, needed)
         old = sum(count_message(message).total for message in messages[: len(messages) - self._fitting()])
         return Outlook(
             used=self.size(),
@@ -143,7 +160,16 @@ class RoomMaker:
             results=len(results),
             by_results=self.meter.corrected(sum(result.tokens for result in results)),
             by_summary=max(0, self.meter.corrected(old) - self._summary_tokens),
+            largest=self._largest(results, young),
         )
+
+    def _largest(self, results: Sequence[Result], young: Sequence[Result]) -> tuple[Held, ...]:
+        held = [
+            Held(each.use_id, self.meter.corrected(each.tokens), old)
+            for found, old in ((results, True), (young, False))
+            for each in found
+        ]
+        return tuple(sorted(held, key=lambda each: -each.tokens)[:LARGEST])
 
     def _needed(self) -> frozenset[str]:
         """Calls whose results hold definitions of loaded tools."""

@@ -33,6 +33,8 @@ class ServerStatus:
     """Why it failed, with the server's own words; clean and masked. Empty where nothing went wrong."""
     always_load: bool = False
     """Its entry says `alwaysLoad`: its tools are never deferred."""
+    transport: str = ""
+    """How it is reached: `stdio` for a program on this machine, `http`, `sse`."""
     taken_out: str = ""
     """What of its messages was wrong and went no further, counted over its connection; empty where nothing was."""
 
@@ -55,6 +57,10 @@ class ServerControl(ServerFacts, Protocol):
 
     async def reconnect(self, name: str) -> str:
         """End the server's connection, if there is one, and connect anew; returns a sentence on how it went."""
+        ...
+
+    async def stop(self, name: str) -> str:
+        """End the server's connection and its program; a call of one of its tools begins it anew."""
         ...
 
     async def sign_in(self, name: str) -> str:

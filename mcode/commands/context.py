@@ -13,11 +13,15 @@ from mcode.commands.request_view import request_view
 from mcode.commands.tables import dollars, percent, plural, table, tokens
 from mcode.errors import UsageError
 from mcode.run_code.audit_read import read_audits
+from mcode.text import shorten
 
 if TYPE_CHECKING:
-    from mcode.agent.room import RoomMaker
+    from collections.abc import Mapping, Sequence
+
+    from mcode.agent.room import Outlook, RoomMaker
     from mcode.commands.host import CommandContext
     from mcode.events import Ledger
+    from mcode.jsontext import JsonObject
 
 BYTES_A_TOKEN = 4
 """Of results, for an estimate of what they would have cost."""
@@ -28,6 +32,12 @@ _MORE = (
     "`/context session` has every request; `/context view` the last one word for word, `/context view TURN` an "
     "earlier one, `/context view agent` those of sub-agents."
 )
+
+_NAMED = 3
+"""Tools that are named before the rest is one figure."""
+
+_CALL = 48
+"""Cells of a call in the list of the largest results."""
 
 _BAR = 30
 """Cells of a bar that stands for the whole window."""
@@ -53,22 +63,76 @@ async def _context(context: CommandContext, arguments: Arguments) -> CommandResu
     if ledger is None:
         text = "No request has been sent in this session yet, so there is nothing in the window."
         return CommandResult(text, {"request": None})
-    text = _text(ledger)
+    whole, room = await asyncio.to_thread(ledger_of, context.agent), context.agent.room
+    outlook = room.outlook()
+    largest = _largest(context, outlook)
+    text = _text(ledger, _last(whole))
     if programs:
         text += (
             f"\n  kept out of the context by programs this session: {size(kept_out)} (about "
             f"{tokens(kept_out // BYTES_A_TOKEN)} tokens, estimated); {plural(len(programs), 'program')} made "
             f"{plural(sum(len(program.calls) for program in programs), 'call')}"
         )
-    whole, room = await asyncio.to_thread(ledger_of, context.agent), context.agent.room
-    text += "".join(f"\n\n{part}" for part in (_room_text(room), savings_text(whole), _MORE) if part)
-    data = {**_as_object(ledger), "programs": saved, "room": _room_object(room), "session": whole}
+    parts = (_largest_text(largest), _room_text(room, outlook), savings_text(whole), _MORE)
+    text += "".join(f"\n\n{part}" for part in parts if part)
+    data = {
+        **_as_object(ledger),
+        "largest_results": largest,
+        "programs": saved,
+        "room": _room_object(room, outlook),
+        "session": whole,
+    }
     return CommandResult(text, data)
 
 
-def _room_text(room: RoomMaker) -> str:
+def _largest(context: CommandContext, outlook: Outlook) -> list[JsonObject]:
+    """The largest results that the window holds, each with the call that brought it."""
+    wanted = {each.use_id for each in outlook.largest}
+    calls = {
+        str(record.body["id"]): record.body
+        for record in context.agent.session.journal.records
+        if record.type == "call_started" and record.body.get("id") in wanted
+    }
+    here = f"{context.agent.workspace.start}/"
+    found: list[JsonObject] = []
+    for each in outlook.largest:
+        call = calls.get(each.use_id, {})
+        found.append(
+            {
+                "tool": str(call.get("tool", "")),
+                "about": _about(call.get("arguments", {})).removeprefix(here),
+                "turn": int(call.get("turn", 0)),
+                "tokens": each.tokens,
+                "old": each.old,
+            }
+        )
+    return found
+
+
+def _about(arguments: JsonObject) -> str:
+    """What a call was about, in short: its first argument that is a text."""
+    return next((value for value in arguments.values() if isinstance(value, str)), "")
+
+
+def _largest_text(largest: Sequence[JsonObject]) -> str:
+    if not largest:
+        return ""
+    head = ("largest results", "tokens", "turn", "goes to a file first")
+    rows = [
+        (
+            shorten(" ".join(filter(None, (each["tool"], each["about"]))), _CALL),
+            tokens(each["tokens"]),
+            str(each["turn"] or "-"),
+            "yes" if each["old"] else "no, it is recent or needed",
+        )
+        for each in largest
+    ]
+    return table((head, *rows), right=frozenset({1, 2}))
+
+
+def _room_text(room: RoomMaker, outlook: Outlook) -> str:
     """The steps that make room in the window, the cheapest first, each with what it frees now and has freed."""
-    outlook, done = room.outlook(), _freed(room)
+    done = _freed(room)
     rows = [
         (
             f"first {plural(outlook.results, 'old result')} to files",
@@ -95,8 +159,7 @@ def _freed(room: RoomMaker) -> dict[str, tuple[int, int]]:
     }
 
 
-def _room_object(room: RoomMaker) -> dict[str, object]:
-    outlook = room.outlook()
+def _room_object(room: RoomMaker, outlook: Outlook) -> dict[str, object]:
     return {
         "used": outlook.used,
         "limit": outlook.limit,
@@ -107,17 +170,38 @@ def _room_object(room: RoomMaker) -> dict[str, object]:
     }
 
 
-def _text(ledger: Ledger) -> str:
+def _last(whole: JsonObject) -> JsonObject:
+    """The last request of the conversation itself, as the session's ledger has it."""
+    own = [each for each in whole["requests"] if not (each["agent"] or each["aside"])]
+    return own[-1] if own else {}
+
+
+def _by_tool(counts: Mapping[str, int], otherwise: str) -> str:
+    """`Read 21.0k, Bash 9.2k, 3 others 4.0k`: the tools that cost most."""
+    if not counts:
+        return otherwise
+    dearest = sorted(counts.items(), key=lambda pair: -pair[1])
+    named = [f"{tool} {tokens(count)}" for tool, count in dearest[:_NAMED]]
+    left = [count for _, count in dearest[_NAMED:]]
+    return ", ".join([*named, *([f"{plural(len(left), 'other')} {tokens(sum(left))}"] if left else [])])
+
+
+def _text(ledger: Ledger, last: JsonObject) -> str:
+    """The window by part; `last`: the same request by tool."""
     used = _used(ledger)
     heading = (
         f"Last request {tokens(used)} of {tokens(ledger.window)} tokens ({percent(used, ledger.window)})   "
         f"cached {tokens(ledger.cache_read)}   session {dollars(ledger.cost)}"
     )
     parts = (
-        ("definitions", ledger.definitions, "tool definitions, in every request"),
+        (
+            "definitions",
+            ledger.definitions,
+            _by_tool(last.get("definitions_by_tool", {}), "tool definitions"),
+        ),
         ("system", ledger.system, "system prompt and instruction files"),
         ("messages", ledger.messages, "what you and the model said"),
-        ("results", ledger.results, "what tools returned"),
+        ("results", ledger.results, _by_tool(last.get("results_by_tool", {}), "what tools returned")),
         ("free", max(0, ledger.window - used), ""),
     )
     rows = [(name, tokens(count), _bar(count, ledger.window), note) for name, count, note in parts]

@@ -1,4 +1,4 @@
-"""/mcp: the servers, their states and costs; reconnect, sign in, log."""
+"""/mcp: the servers, their states and costs; start, stop, reconnect, sign in, log, approve."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mcode.catalog.servers import ServerControl
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import plural, table, tokens
+from mcode.commands.tool_rows import measure_tools
 from mcode.errors import UsageError
 from mcode.mcp.servers import Servers
 from mcode.tool import Placement
@@ -32,10 +33,18 @@ needs sign-in; disabled. `NAME` shows one with its tools and the full text of it
 
 async def _mcp(context: CommandContext, arguments: Arguments) -> CommandResult:
     words = arguments.words
-    actions = {"reconnect": _reconnect, "sign-in": _sign_in, "log": _log, "approve": _approve}
+    actions = {
+        "start": _reconnect,
+        "stop": _stop,
+        "reconnect": _reconnect,
+        "sign-in": _sign_in,
+        "log": _log,
+        "approve": _approve,
+    }
     if len(words) == 2 and words[0] in actions:
         return await actions[words[0]](context, words[1])
     (name,) = arguments.at_most(1, f"/mcp {MCP.usage}") or ("",)
+    await measure_tools(context)
     return _one(context, name) if name else _list(context)
 
 
@@ -45,11 +54,12 @@ def _list(context: CommandContext) -> CommandResult:
     if not statuses:
         text = "No MCP server is configured. `mcode mcp add` adds one, or write it into .mcp.json."
         return CommandResult(text, data)
-    head = ("server", "state", "resident", "deferred", "tokens", "last error")
+    head = ("server", "state", "by", "resident", "deferred", "tokens", "last error")
     rows = [
         (
             str(each["name"]),
             str(each["state"]),
+            str(each["transport"]),
             str(each["resident"]),
             str(each["deferred"]),
             tokens(each["tokens"]),
@@ -57,7 +67,7 @@ def _list(context: CommandContext) -> CommandResult:
         )
         for each in data
     ]
-    return CommandResult(table((head, *rows), right=frozenset({2, 3, 4})), data)
+    return CommandResult(table((head, *rows), right=frozenset({3, 4, 5})), data)
 
 
 def _one(context: CommandContext, name: str) -> CommandResult:
@@ -66,6 +76,7 @@ def _one(context: CommandContext, name: str) -> CommandResult:
     shelf = context.agent.builder.shelf
     facts = [
         ("state", status.state),
+        ("reached by", status.transport or "-"),
         ("says", status.line or "-"),
         (
             "tools",
@@ -96,6 +107,7 @@ def _as_object(context: CommandContext, status: ServerStatus) -> JsonObject:
     return {
         "name": status.name,
         "state": status.state,
+        "transport": status.transport,
         "resident": len(tools) - len(deferred),
         "deferred": len(deferred),
         "tokens": sum(shelf.definitions.tokens(tool) for tool in tools),
@@ -108,6 +120,11 @@ def _as_object(context: CommandContext, status: ServerStatus) -> JsonObject:
 
 async def _reconnect(context: CommandContext, name: str) -> CommandResult:
     said = await _control(context, name).reconnect(name)
+    return _acted(context, name, said)
+
+
+async def _stop(context: CommandContext, name: str) -> CommandResult:
+    said = await _control(context, name).stop(name)
     return _acted(context, name, said)
 
 
@@ -177,6 +194,8 @@ def _tools_of(context: CommandContext, name: str) -> list[Tool]:
 
 def _names(context: CommandContext) -> Sequence[str]:
     return (
+        "start",
+        "stop",
         "reconnect",
         "sign-in",
         "log",
@@ -187,9 +206,9 @@ def _names(context: CommandContext) -> Sequence[str]:
 
 MCP = Command(
     "mcp",
-    "the MCP servers: states, tools, errors; reconnect, sign in, log, approve",
+    "the MCP servers: states, tools, errors; start, stop, reconnect, sign in, log, approve",
     _mcp,
-    "[NAME] | reconnect NAME | sign-in NAME | log NAME | approve NAME",
+    "[NAME] | start NAME | stop NAME | reconnect NAME | sign-in NAME | log NAME | approve NAME",
     complete=_names,
     detail=_DETAIL,
 )

@@ -117,6 +117,7 @@ def _calls(calls: Iterable[AuditedCall], width: int) -> list[str]:
             call.tool,
             _cut(call.arguments),
             "-" if call.duration_ms is None else f"{call.duration_ms / 1000:.1f} s",
+            size(call.result_bytes) if call.result_bytes else "",
             _came_of(call),
             f"({call.decision})" if call.decision else "",
         )

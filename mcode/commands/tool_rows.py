@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ _DOORS = (TOOL_SEARCH, CALL_TOOL)
 """Nobody's business where nothing is deferred."""
 
 _ABSENT: JsonObject = {}
+
+_AT_ONCE = 50
+"""Tools whose costs are counted in one go; all of them take a few milliseconds."""
 
 
 class ToolRow(TypedDict):
@@ -115,6 +119,15 @@ class _Stretch:
     state: str
     tools: Sequence[Tool | str]
     """In order of names; the mere name of one that is not there any more."""
+
+
+async def measure_tools(context: CommandContext) -> None:
+    """Have the costs of all tools known, a few at a time: the loop goes on meanwhile. They are kept."""
+    tools = list(context.agent.catalog)
+    for first in range(0, len(tools), _AT_ONCE):
+        for tool in tools[first : first + _AT_ONCE]:
+            context.agent.builder.shelf.definitions.tokens(tool)
+        await asyncio.sleep(0)
 
 
 def tool_rows(context: CommandContext) -> ToolRows:

@@ -11,7 +11,7 @@ from mcode.commands.program_tables import in_and_out
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import percent, plural, table, tokens
 from mcode.commands.tool_permission import tool_permission
-from mcode.commands.tool_rows import start_summary, tool_rows
+from mcode.commands.tool_rows import measure_tools, start_summary, tool_rows
 from mcode.config.write import set_value
 from mcode.errors import UsageError
 from mcode.run_code.audit_read import read_audits
@@ -61,6 +61,7 @@ async def _tools(context: CommandContext, arguments: Arguments) -> CommandResult
 
 
 async def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
+    await measure_tools(context)
     every = tool_rows(context)
     wanted = tuple(word.lower() for word in words)
     rows: Sequence[JsonObject] = every

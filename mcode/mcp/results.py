@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mcode import jsontext
 from mcode.call import FailureKind
 from mcode.model.reading import is_list, is_object, objects_in, text_field
-from mcode.text import Kind, clean
+from mcode.text import Kind, clean, shorten
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _summary(text: str, *, failed: bool) -> str:
     lines = text.splitlines()
     if not lines:
         return "failed" if failed else "no output"
-    first = clean(lines[0], Kind.LINE)[:80]
+    first = shorten(clean(lines[0], Kind.LINE), 80)
     if failed:
         return first
     return first if len(lines) == 1 else f"{len(lines)} lines"

@@ -146,6 +146,7 @@ class Server:
             line=self._line(),
             error=clean(self._mask(error), Kind.LINE)[:500],
             always_load=self.entry.always_load,
+            transport=self.entry.kind,
             taken_out=self.connection.traffic.in_words(),
         )
 

@@ -160,6 +160,15 @@ class Servers:
             return f"{name} is connected and has {status.tools} tools."
         return f"{name} could not be connected: {status.error or status.state}."
 
+    async def stop(self, name: str) -> str:
+        """End the server's connection and its program, until a call begins it anew; returns a sentence on it."""
+        server = self._servers.get(name)
+        if server is None or not server.usable:
+            return f"{name} does not run: nothing was stopped."
+        server.queued = False
+        await server.connection.stop()
+        return f"{name} is stopped. A call of one of its tools, or reconnect, starts it again."
+
     async def sign_in(self, name: str) -> str:
         """Sign the user in at the server and connect it; returns a sentence on how it went."""
         server = self._servers.get(name)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from mcode.agent.replies import CONTINUATIONS
 from mcode.agent.turn import STOP_HOOK_LIMIT
 from mcode.call import FailureKind, Status
@@ -341,8 +343,11 @@ async def test_instruction_files_are_not_brought_in_again_after_a_resume(tmp_pat
         assert str(here.client.requests[1]["messages"]).count("Here use blanks.") == 1
 
 
-async def test_j_05_two_sessions_in_one_folder_tell_each_other_once(tmp_path: Path) -> None:
-    async with stage(tmp_path, turns("One.", "Two.")) as here:
+@pytest.mark.parametrize(("options", "times"), [(Options(), 1), (Options(print=True), 0)])
+async def test_j_05_two_sessions_in_one_folder_tell_each_other_once_and_nobody_is_told_headless(
+    tmp_path: Path, options: Options, times: int
+) -> None:
+    async with stage(tmp_path, turns("One.", "Two."), options=options) as here:
         await here.say("one")
         code = (
             "import sys, time; from pathlib import Path; from mcode.masking import Masker; "
@@ -356,8 +361,8 @@ async def test_j_05_two_sessions_in_one_folder_tell_each_other_once(tmp_path: Pa
             assert other.stdout.readline() == b"open\n"
             await here.say("two")
             told = [notice.text for notice in here.of(Notice) if "Another session" in notice.text]
-            assert len(told) == 1
-            assert f"process {other.pid}" in told[0]
+            assert len(told) == times
+            assert all(f"process {other.pid}" in text for text in told)
         finally:
             other.kill()
             other.wait()

@@ -23,6 +23,10 @@ class Steered(Servers):
         self.put(name, "connected", error="")
         return f"{name} is connected again."
 
+    async def stop(self, name: str) -> str:
+        self.put(name, "cached")
+        return f"{name} is stopped."
+
     async def sign_in(self, name: str) -> str:
         return f"You are signed in at {name}."
 
@@ -39,12 +43,13 @@ async def test_without_servers_it_says_how_to_get_one(tmp_path: Path) -> None:
 async def test_servers_are_listed_with_states_and_costs(tmp_path: Path) -> None:
     async with stage(tmp_path, turns("x")) as session:
         servers = Steered()
-        join(session, jira(), servers, line="Issues and boards")
+        join(session, jira(), servers, line="Issues and boards", transport="http")
         servers.put("down", "failed", error="exit 3: no such file")
         listed = await typed(session, "/mcp")
         by_name = {each["name"]: each for each in listed.data}
         assert by_name["jira"]["deferred"] == 63
         assert by_name["jira"]["tokens"] > 10_000
+        assert by_name["jira"]["transport"] == "http"
         assert by_name["down"]["error"] == "exit 3: no such file"
         assert "exit 3" in listed.text
         one = await typed(session, "/mcp jira")
@@ -65,6 +70,8 @@ async def test_servers_are_steered(tmp_path: Path) -> None:
         (tmp_path / "down.log").write_text("one\ntwo\n")
         assert (await typed(session, "/mcp log down")).data["lines"] == ["one", "two"]
         assert (await typed(session, "/mcp reconnect down")).data["state"] == "connected"
+        assert (await typed(session, "/mcp stop down")).data["state"] == "cached"
+        assert (await typed(session, "/mcp start down")).data["state"] == "connected"
         assert "signed in" in (await typed(session, "/mcp sign-in down")).text
 
 

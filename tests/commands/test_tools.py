@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING
 
 from mcode.commands.tables import tokens
+from mcode.commands.tool_rows import measure_tools
 from mcode.commands.tools import resident_summary
 from tests.catalog.stand_ins import ServerTool, jira, join
 from tests.commands.typing import context_of, typed
@@ -96,6 +98,24 @@ async def test_context_shows_the_ledger_of_the_last_request(tmp_path: Path) -> N
         assert "reported by the provider" in text
 
 
+async def test_context_names_what_the_parts_are_made_of_and_the_largest_results(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "long.txt").write_text("A line of words.\n" * 900)
+    script = turns(use("Read", file_path="long.txt"), "One.", [use("Glob", pattern="*")], "Two. " * 100)
+    async with stage(tmp_path, script, settings={"mcode": {"window": 20_000}}) as session:
+        for said in ("read", "look"):
+            await session.say(said)
+        answer = await typed(session, "/context")
+        (largest,) = answer.data["largest_results"]
+        assert (largest["tool"], largest["about"], largest["turn"]) == ("Read", "long.txt", 1)
+        assert largest["tokens"] > 3_000
+        lines = {line.split()[0]: line for line in answer.text.splitlines() if line.strip()}
+        assert lines["Read"].startswith("  Read long.txt")
+        assert re.search(r"Read [\d.]+k, Glob \d+", lines["results"])
+        assert re.search(r"Bash \d+, ", lines["definitions"])
+        assert lines["Read"].endswith("yes" if largest["old"] else "no, it is recent or needed")
+
+
 async def test_each_state_has_its_tools(tmp_path: Path) -> None:
     script = turns(use("tool_search", queries=["create an issue"]), "Found.")
     settings = {
@@ -177,3 +197,16 @@ async def test_load_shows_a_tool_to_the_model_with_the_next_request(tmp_path: Pa
         assert '"name":"mcp__jira__create_issue"' in said
         assert session.agent.builder.shelf.seen.loaded["mcp__jira__create_issue"].how == "user"
         assert "already" in (await typed(session, "/tools load create_issue")).text
+
+
+async def test_the_costs_of_many_tools_are_counted_a_few_at_a_time_and_others_have_their_turn(
+    tmp_path: Path,
+) -> None:
+    async with stage(tmp_path, turns("x")) as session:
+        join(session, [ServerTool("many", f"tool_{number}", f"Does {number}.") for number in range(400)])
+        measured = asyncio.create_task(measure_tools(context_of(session)))
+        turns_of_others = 0
+        while not measured.done():
+            turns_of_others += 1
+            await asyncio.sleep(0)
+        assert turns_of_others > 400 // 50

@@ -39,13 +39,21 @@ async def test_a_session_has_the_tools_from_the_cache_at_once_and_connects_on_fi
     configure(tmp_path, h={"args": ["none"]})
     async with stage(tmp_path, turns("hello")) as first:
         await first.bench.pool.settle(20)
-    async with stage(tmp_path, turns(use("mcp__h__add", a="2", b=3), "done")) as opened:
+    script = turns(use("mcp__h__add", a="2", b=3), "done", use("mcp__h__add", a=1, b=3), "done")
+    async with stage(tmp_path, script) as opened:
         assert [status.state for status in opened.bench.pool.statuses()] == ["cached"]
         assert opened.agent.catalog.find("mcp__h__echo") is not None
         opened.answer("once")
         await opened.say("add")
         assert opened.result().text.startswith("5")
         assert [status.state for status in opened.bench.pool.statuses()] == ["connected"]
+        stopped = await typed(opened, "/mcp stop h")
+        assert "reconnect, starts it again" in stopped.text
+        assert (stopped.data["state"], stopped.data["transport"]) == ("cached", "stdio")
+        assert opened.agent.catalog.find("mcp__h__echo") is not None
+        opened.answer("once")
+        await opened.say("add again")
+        assert opened.outcomes[-1].text.startswith("4")
 
 
 async def test_an_allow_rule_does_not_cover_a_definition_that_changed(tmp_path: Path) -> None:

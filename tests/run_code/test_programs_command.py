@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,7 @@ async def test_programs_are_listed_and_one_is_shown_with_its_calls_beside_its_li
         assert " MB of memory, " in shown[0]
         at = next(index for index, line in enumerate(shown) if "tools.Read" in line)
         assert shown[at + 1].split()[:3] == ["1", "ok", "Read"]
+        assert re.search(r"  \d+ B  ", shown[at + 1])  # what the call brought in
         assert "(reads in the workspace)" in shown[at + 2]
         assert shown[-1] == "[2,1]"
         context = await command(here, "/context")

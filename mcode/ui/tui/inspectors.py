@@ -186,6 +186,7 @@ MCP = TableSpec(
     (
         Column("name", "server", width=30, least=12),
         Column("state", "state"),
+        Column("transport", "by", worth=1),
         Column("resident", "resident", right=True, worth=4),
         Column("deferred", "deferred", right=True, worth=3),
         Column("tokens", "tokens", lambda value: tokens(int(value)), right=True, worth=2),
@@ -196,6 +197,8 @@ MCP = TableSpec(
     keys={
         "enter": RowKey("details", lambda row: f"/mcp {row['name']}"),
         "r": RowKey("reconnect", lambda row: f"/mcp reconnect {row['name']}", changes=True),
+        "x": RowKey("stop", lambda row: f"/mcp stop {row['name']}", changes=True),
+        "a": RowKey("approve", lambda row: f"/mcp approve {row['name']}", changes=True),
         "i": RowKey("sign in", lambda row: f"/mcp sign-in {row['name']}", changes=True),
         "l": RowKey("log", lambda row: f"/mcp log {row['name']}"),
     },
@@ -214,7 +217,12 @@ PROGRAMS = TableSpec(
     subtitle="what the model's programs did, and what they kept out of the context",
     member="programs",
     state="status",
-    keys={"enter": RowKey("look into", lambda row: f"/programs {row['number']}")},
+    keys={
+        "enter": RowKey("look into", lambda row: f"/programs {row['number']}"),
+        "e": RowKey(
+            "export as JSON", lambda row: f"/programs export {row['number']} program-{row['number']}.json"
+        ),
+    },
 )
 
 HOOKS = TableSpec(
