@@ -17,6 +17,12 @@ PATTERN_LIMIT = 200
 REPEAT_LIMIT = 3
 """Repeats without an end (`*`, `+`, `{2,}`) in one pattern."""
 
+CHOICES_LIMIT = 350_000
+"""Ways in which one place of a text may be tried, by all repeats together."""
+
+ENDLESS_CHOICES = (1, 100, 6_700, 333_000)
+"""Ways to place so many repeats without an end in a text of TEXT_LIMIT characters."""
+
 TEXT_LIMIT = 200
 """Characters of a description that are matched."""
 
@@ -24,6 +30,8 @@ TIME_LIMIT = 0.25
 """Seconds after which matching is ended."""
 
 _REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{\d*,\})")
+_LIMITED = re.compile(r"(?<!\\)\{(\d*),(\d+)\}|(?<![\\(*+?}])\?")
+"""A repeat with an end, or something that may be left out; not what makes another repeat short."""
 _REPEATED_GROUP = re.compile(r"(?<!\\)\)(?:[*+]|\{)")
 _BACK_REFERENCE = re.compile(r"\\[1-9]|\(\?P=")
 
@@ -45,12 +53,23 @@ def compile_pattern(text: str) -> re.Pattern[str]:
         raise PatternError(
             f"the pattern {text} has {repeats} repeats without an end; at most {REPEAT_LIMIT} are allowed"
         )
+    if _choices(text, repeats) > CHOICES_LIMIT:
+        raise PatternError(f"the pattern {text} can be tried in too many ways; search with words instead")
     try:
         return re.compile(text, re.IGNORECASE)
     except (re.error, OverflowError) as error:
         raise PatternError(
             f"the pattern {text} is not a regular expression ({error}); search with words instead"
         ) from None
+
+
+def _choices(text: str, endless: int) -> int:
+    """About how many ways there are to try a pattern at one place."""
+    choices = ENDLESS_CHOICES[endless]
+    for found in _LIMITED.finditer(text):
+        least, most = int(found[1] or 0), int(found[2] or 1)
+        choices *= max(min(most, TEXT_LIMIT) - least + 1, 1)
+    return choices
 
 
 def matches(pattern: re.Pattern[str], entries: Iterable[tuple[int, Entry]]) -> tuple[dict[int, float], bool]:

@@ -185,6 +185,21 @@ def test_what_is_to_be_done_decides_between_tools_for_the_same_thing() -> None:
     assert found(INDEX, "show me the file", 1) == ["disk/read_file"]
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["schedule a meeting next tuesday", "put lunch in my calendar", "reschedule my meeting with anna"],
+)
+def test_a_meeting_is_an_event_of_a_calendar(query: str) -> None:
+    index = ToolIndex.build(
+        [
+            tool("pager", "list_oncall_schedules", "List all schedules of people who are on call."),
+            tool("office", "manage_event", "Manages events of calendars: creating, updating, deleting."),
+            tool("disk", "move_file", "Move a file."),
+        ]
+    )
+    assert found(index, query, 1) == ["office/manage_event"]
+
+
 def test_a_slip_of_the_finger_is_forgiven() -> None:
     assert found(INDEX, "take a screnshot", 1) == ["pages/take_screenshot"]
     assert found(INDEX, "rollout retsart", 1) == ["kube/rollout_restart"]
@@ -294,13 +309,22 @@ def test_names_can_be_asked_for_directly() -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(a+)+$", "(a|b)*c", "a*b*c*d*e*", "([", "x" * 500, r"(.)\1", "a{1,99999999999}"]
+    "pattern",
+    [
+        *("(a+)+$", "(a|b)*c", "a*b*c*d*e*", "([", "x" * 500, r"(.)\1", "a{1,99999999999}"),
+        *(".?" * 60 + "Z", ".{0,60}" * 4 + "Z", ".{,9}" * 9 + "Z", ".*.*.?.*Z"),
+    ],
 )
 def test_a_pattern_that_is_wrong_or_could_take_for_ever_is_refused_with_a_reason(pattern: str) -> None:
     result = INDEX.search(f"/{pattern}/")
     assert result.no_match
     assert result.hits == ()
     assert "the pattern" in result.fault
+
+
+def test_patterns_as_models_write_them_are_matched() -> None:
+    for pattern in ("^mcp__forge__.*pull_?requests?$", "(?:merge|create)_.{0,9}request", "pull.*?request.*?"):
+        assert "forge/create_pull_request" in found(INDEX, f"/{pattern}/", 9)
 
 
 def test_hostile_tools_do_no_harm() -> None:
