@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
@@ -39,6 +40,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         .banner { height: 1; padding: 0 1; text-style: bold reverse; width: 100%; }
         .keys { height: auto; max-height: 3; padding: 0 1; width: 100%; }
         .foot { height: auto; max-height: 30%; padding: 0 1; width: 100%; }
+        .about { height: auto; padding: 0 1; width: 100%; }
         .note { height: auto; padding: 0 1; width: 100%; }
         .body { height: 1fr; }
         RowsView { height: 1fr; padding: 0 1; }
@@ -57,6 +59,9 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
 
     AUTO_FOCUS = ""  # `opened` says where keys go, and the first frame has it
 
+    searches = True
+    """Whether a slash leads to a box of words to look for."""
+
     def __init__(self, front: McodeApp, title: str, subtitle: str = "") -> None:
         super().__init__()
         self.front = front
@@ -68,6 +73,8 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         self._drawn = ("", "")
         """Title and keys as they are shown."""
         self._resumed = self._laid_out = False
+        self._hint = ""
+        """What is to be known of what stands in the search box."""
         self._status = StatusLine(front.facts, front.sessions.servers, lambda: front.size.width)
 
     def body(self) -> Iterable[Widget]:
@@ -139,7 +146,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
         text = f"{self._title}   {shorten(middle, room, cut) if room > 10 else ''}".rstrip()
         text = shorten(text, width - len(right) - 1, cut)
         head = f"{text}{' ' * max(1, width - cell_width(text) - len(right))}{right}"
-        keys = "\n".join(wrap_parts(self.keys.split("   "), width))
+        keys = "\n".join(wrap_parts((self._hint or self.keys).split("   "), width))
         if self._drawn != (head, keys):
             self._drawn = head, keys
             self._head.update(Content(head))
@@ -163,6 +170,20 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
             self.focus_body()
             return
         self.dismiss()
+
+    @on(Input.Changed)
+    def tell_of_command(self, event: Input.Changed) -> None:
+        """The name of a command in the box was perhaps meant for the prompt, as it was typed behind a slash."""
+        name = event.value.strip().removeprefix("/")
+        meant = bool(name) and self.searches and self.front.registry.find(name) is not None
+        hint = (
+            f"/{name} is a command, too: Esc Esc, then type it at the prompt   Enter searches"
+            if meant
+            else ""
+        )
+        if hint != self._hint:
+            self._hint = hint
+            self.draw_frame()
 
     def focus_body(self) -> None:
         """Keys go to the body."""

@@ -124,6 +124,11 @@ def _whole(row: JsonObject) -> str:
     return ""
 
 
+def _command(row: JsonObject) -> str:
+    head = f"/{row['name']} {row['usage']}".rstrip()
+    return f"{head}: {row['summary']}"
+
+
 TOOLS = TableSpec(
     "/tools",
     (
@@ -324,5 +329,6 @@ HELP = TableSpec(
         Column("summary", "what it does", width=80, least=36),
     ),
     subtitle="commands; F1 lists the keys",
+    about=_command,
     keys={"enter": RowKey("more", lambda row: f"/help {row['name']}")},
 )

@@ -32,6 +32,8 @@ with it and takes your draft along. Nothing is sent until you send it."""
 class KeyScreen(InspectorScreen):
     """Takes a key. It is shown nowhere, and no history or journal sees it."""
 
+    searches = False
+
     def __init__(self, front: McodeApp) -> None:
         super().__init__(front, "/key", f"now: {clean(front.around.credential, Kind.LINE)}")
         self._box = Input(placeholder="paste the key here, then Enter", password=True)

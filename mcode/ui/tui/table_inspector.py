@@ -37,6 +37,9 @@ _HIT_ROWS = 6
 """The same for an answer to the box, so that the rows stay in sight."""
 
 
+_ABOUT_ROWS = 4
+"""Rows at most that tell all of the row under the cursor."""
+
 _BOX_EDGES = 8
 """Cells of a box's border beside its title."""
 
@@ -78,6 +81,8 @@ class TableSpec:
     """The command that the box's text is put behind."""
     hits: tuple[Column, ...] = ()
     """Columns of the answer to it, whose rows are the member `hits` of its data; none where the answer is text."""
+    about: Callable[[JsonObject], str] | None = None
+    """All of what the row under the cursor says, where its cells are often cut; it stands below the rows."""
     keys: Mapping[str, RowKey] = field(default_factory=dict[str, RowKey])
     """By key; `enter` among them."""
 
@@ -110,6 +115,7 @@ class TableInspector(InspectorScreen):
         self._box.cursor_blink = False  # at rest nothing moves
         self._note: Static | None = None
         self._table = TableView(spec.columns, lambda: front.look)
+        self._about = line("", "about") if spec.about else None
         self._asked: str = ""
         """The key whose meaning waits to be confirmed."""
 
@@ -124,6 +130,8 @@ class TableInspector(InspectorScreen):
     def body(self) -> Iterable[Widget]:
         yield self._box
         yield self._table
+        if self._about is not None:
+            yield self._about
         if self._foot_text:
             yield line(self._foot_text, "foot")
 
@@ -166,6 +174,7 @@ class TableInspector(InspectorScreen):
     def on_table_view_moved(self) -> None:
         """Another row: what was to be confirmed was meant for the one before."""
         self._forget()
+        self._draw_about()
 
     def on_key(self, event: Key) -> None:
         """The keys of this inspector's rows."""
@@ -296,6 +305,17 @@ class TableInspector(InspectorScreen):
         fits = cell_width(whole) + _BOX_EDGES <= self.front.size.width
         self._box.border_title = Content(whole if fits else whole.partition("  ")[0])
         self._draw_note()
+        self._draw_about()
+
+    def _draw_about(self) -> None:
+        """The picked row whole, on as many rows as the longest of all needs: nothing moves with the cursor."""
+        spoken, row = self._spec.about, self.picked
+        if self._about is None or spoken is None:
+            return
+        rows = wrap_words(spoken(row), self.width) if row is not None else []
+        longest = max((len(wrap_words(spoken(each), self.width)) for each in self._all), default=0)
+        rows += [""] * (min(longest, _ABOUT_ROWS) - len(rows))
+        self._about.update(Content("\n".join(clean(each, Kind.LINE) for each in rows[:_ABOUT_ROWS])))
 
     def _draw_note(self) -> None:
         if self._note is None:
