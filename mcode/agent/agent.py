@@ -264,6 +264,7 @@ class Agent:
         for notice in self._parts.neighbours():
             self.events.emit(notice)
         try:
+            await self.room.settled()
             await self._parts.ready()
             own = text if queued.typed else ""
             invoked = await self.skills.by_user(text, turn) if queued.invokes else None

@@ -229,6 +229,33 @@ def _blocks(message: JsonObject) -> list[JsonObject]:
 
 
 @dataclass(frozen=True, slots=True)
+class Outlook:
+    """What making room would free now, in tokens, the cheapest step first."""
+
+    used: int
+    """Tokens of the next request."""
+    limit: int
+    """From here on room is made."""
+    results: int
+    """Old results that would go to files first."""
+    by_results: int
+    by_summary: int
+    """What a summary of all that is old would free, the summary itself taken off."""
+    largest: tuple[Held, ...] = ()
+    """The largest results that the window holds, the largest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A tool result in the window."""
+
+    use_id: str
+    tokens: int
+    old: bool
+    """It would go to a file first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """How room is made, decided before anything is done."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from mcode.agent.compaction import Plan, Result
+    from mcode.agent.compaction import Held, Outlook, Plan, Result
     from mcode.agent.conversation import Conversation
     from mcode.agent.history import Part
     from mcode.agent.meter import Meter
@@ -44,37 +44,12 @@ LARGEST = 5
 LEAST_WINDOW = 8_000
 """Tokens that a window is taken to hold at least, whatever was refused."""
 
+WENT_ON = "The conversation went on while the summary was written; nothing was changed. Ask for it again."
+
 ADVICE = (
     "Nothing was lost: the whole conversation is in the session's file. /compact tries again, /rewind goes back, and "
     "/clear begins a new session."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What making room would free now, in tokens, the cheapest step first."""
-
-    used: int
-    """Tokens of the next request."""
-    limit: int
-    """From here on room is made."""
-    results: int
-    """Old results that would go to files first."""
-    by_results: int
-    by_summary: int
-    """What a summary of all that is old would free, the summary itself taken off."""
-    largest: tuple[Held, ...] = ()
-    """The largest results that the window holds, the largest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A tool result in the window."""
-
-    use_id: str
-    tokens: int
-    old: bool
-    """It would go to a file first."""
 
 
 @dataclass(slots=True)
@@ -97,6 +72,8 @@ class RoomMaker:
     """What was done in this run, without the summaries' texts."""
     _refused: bool = field(default=False, init=False)
     """True once making room came to nothing in this turn; it is not tried at every request."""
+    _by_user: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """Held while a summary is written that the user asked for, outside of any turn."""
     _overflows: int = field(default=0, init=False)
     """Requests of this turn that the endpoint refused as too long."""
 
@@ -119,6 +96,11 @@ class RoomMaker:
         """A new turn tries again what the last one could not do."""
         self._refused = False
         self._overflows = 0
+
+    async def settled(self) -> None:
+        """Wait for a summary that the user has asked for: a turn that began meanwhile would be lost in it."""
+        async with self._by_user:
+            pass
 
     def size(self) -> int:
         """Tokens of the next request as they are now known, as the endpoint would count them."""
@@ -154,7 +136,7 @@ class RoomMaker:
         results = compaction.old_results(messages, kept, needed)
         young = compaction.old_results(messages[len(messages) - kept :], 0, needed)
         old = sum(count_message(message).total for message in messages[: len(messages) - self._fitting()])
-        return Outlook(
+        return compaction.Outlook(
             used=self.size(),
             limit=self.limit,
             results=len(results),
@@ -164,8 +146,10 @@ class RoomMaker:
         )
 
     def _largest(self, results: Sequence[Result], young: Sequence[Result]) -> tuple[Held, ...]:
+        from mcode.agent import compaction
+
         held = [
-            Held(each.use_id, self.meter.corrected(each.tokens), old)
+            compaction.Held(each.use_id, self.meter.corrected(each.tokens), old)
             for found, old in ((results, True), (young, False))
             for each in found
         ]
@@ -224,9 +208,11 @@ class RoomMaker:
     async def compact(self, hint: str) -> Compacted | None:
         """Summarise now, as the user wishes; None where a hook or an empty conversation stands against it.
 
-        Raises EndpointError where the model gives no summary, and StorageError; then nothing has changed.
+        Raises EndpointError where the model gives no summary, UsageError where the conversation changed meanwhile, and
+        StorageError; then nothing has changed.
         """
-        return await self._make("manual", hint, by_hand=True)
+        async with self._by_user:
+            return await self._make("manual", hint, by_hand=True)
 
     async def summarise_part(self, turn: int, part: Part, hint: str = "") -> Compacted | None:
         """Summarise what stands before a turn's message, or from it on; the rest stays as it is.
@@ -234,6 +220,10 @@ class RoomMaker:
         None where a hook stands against it. Raises UsageError where there is nothing to summarise, EndpointError
         where the model gives no summary, and StorageError; then nothing has changed.
         """
+        async with self._by_user:
+            return await self._summarise_part(turn, part, hint)
+
+    async def _summarise_part(self, turn: int, part: Part, hint: str) -> Compacted | None:
         from mcode.agent import compaction
 
         history = self.conversation.history
@@ -256,9 +246,7 @@ class RoomMaker:
         last = await self._last_words(said)
         context = await self.hooks.session_started("compact", self.caller.model(), self.conversation.name)
         if history.parts_at(turn) != parts:
-            raise UsageError(
-                "The conversation went on while the summary was written; nothing was changed. Ask for it again."
-            )
+            raise UsageError(WENT_ON)
         self.reread()
         heading = compaction.LATER if part == "from" and front else compaction.OPENING
         content = compaction.opening(summary, last, (*self.more(), *context.notes), heading)
@@ -329,6 +317,8 @@ class RoomMaker:
         summary = await self._ask_for_summary(old, hint)
         last = await self._last_words(compaction.last_words_of_user(messages, len(messages) - kept))
         context = await self.hooks.session_started("compact", self.caller.model(), self.conversation.name)
+        if self.conversation.history.messages != messages:
+            raise UsageError(WENT_ON)
         self.reread()
         content = compaction.opening(summary, last, (*self.more(), *context.notes))
         self.conversation.append("compaction", {"content": content, "kept": kept})

@@ -18,7 +18,8 @@ from mcode.text import shorten
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mcode.agent.room import Outlook, RoomMaker
+    from mcode.agent.compaction import Outlook
+    from mcode.agent.room import RoomMaker
     from mcode.commands.host import CommandContext
     from mcode.events import Ledger
     from mcode.jsontext import JsonObject

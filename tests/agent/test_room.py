@@ -10,6 +10,7 @@ from mcode.events import ApprovalRequested, Compacted, Notice
 from mcode.model.script import ErrorReply, Reply, Script, Turn
 from mcode.model.usage import count_request
 from tests.commands.typing import typed
+from tests.mcp.live import until
 from tests.stage import stage, turns, use
 
 if TYPE_CHECKING:
@@ -377,3 +378,26 @@ async def test_instruction_files_as_they_are_now_and_running_jobs_stand_behind_a
         assert (
             "Background jobs that still run:\n- b1 (`sleep 60`)" in body["messages"][0]["content"][2]["text"]
         )
+
+
+async def test_a_turn_that_would_begin_while_a_summary_is_written_waits_and_nothing_is_lost(
+    tmp_path: Path,
+) -> None:
+    def reply(view: RequestView) -> Reply:
+        if is_about_summary(view):
+            session.agent.queue("what a job has to say meanwhile", typed=False)
+            return Reply(({"type": "text", "text": SUMMARY},), "end_turn", delay=0.2)
+        return text_reply(f"answer {view.number}")
+
+    script = Script((Turn(reply, limit=10_000),), None, "meanwhile")
+    async with stage(tmp_path, script, settings=SMALL, new_prefixes=3) as session:
+        await session.say("word " * 3_000)
+        await session.say("the second question")
+        await typed(session, "/compact")
+        await until(lambda: "what a job has to say meanwhile" in str(session.client.requests[-1]))
+        await until(lambda: not session.agent.busy)
+        await session.say("the last question")
+        sent = str(session.client.requests[-1]["messages"])
+    assert SUMMARY in sent
+    for said in ("the second question", "answer 2", "what a job has to say meanwhile", "the last question"):
+        assert said in sent
