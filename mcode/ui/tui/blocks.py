@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from bisect import insort
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from typing_extensions import override
 
-from mcode.call import Origin, Status
 from mcode.text import Kind, clean
-from mcode.ui.output import cut_note, exit_code, printed_text, without_ending, works_on
 from mcode.ui.tui.markdown_stream import MarkdownStream
+from mcode.ui.tui.text_holder import TextHolder
 
 if TYPE_CHECKING:
-    from mcode.call import Call, Outcome
+    from collections.abc import Iterator
+
     from mcode.jsontext import JsonObject
-    from mcode.tool import Preview
-
-_JOB = re.compile(r"background job (b\d+)")
-"""How the summary of a call begins that started one; after a resume there is nothing else."""
-
-KEPT_OUTPUT = 400_000
-"""Characters at the end of a call's output that its card keeps; the session file has what the model got."""
+    from mcode.ui.tui.call_node import CallNode
 
 
 class Fold(Enum):
@@ -37,7 +29,7 @@ class Fold(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Block:
+class Block(TextHolder):
     """One part of the transcript. `Document` alone changes it, and raises `revision` each time."""
 
     number: int
@@ -60,6 +52,10 @@ class Block:
         """All that the block holds, clean."""
         return ""
 
+    def holders(self) -> Iterator[TextHolder]:
+        """What holds its source text: itself, or the calls in it."""
+        yield self
+
     def _measure(self, text: str) -> None:
         self.lines = text.count("\n") + 1
         self.cells = len(text)
@@ -68,6 +64,8 @@ class Block:
 @dataclass(slots=True, eq=False)
 class UserBlock(Block):
     """A message of the user's."""
+
+    HELD: ClassVar[tuple[str, ...]] = ("text",)
 
     text: str = ""
 
@@ -83,6 +81,8 @@ class UserBlock(Block):
 class AnswerBlock(Block):
     """Text of the model's, in Markdown."""
 
+    HELD: ClassVar[tuple[str, ...]] = ("source",)
+
     source: MarkdownStream = field(default_factory=MarkdownStream)
     cut_off: bool = False
     void: str = ""
@@ -94,6 +94,11 @@ class AnswerBlock(Block):
         self.lines += text.count("\n")
         self.cells += len(text)
 
+    @property
+    @override
+    def settled(self) -> bool:
+        return self.source.ended
+
     @override
     def whole_text(self) -> str:
         return self.source.text
@@ -102,6 +107,8 @@ class AnswerBlock(Block):
 @dataclass(slots=True, eq=False)
 class ThinkingBlock(Block):
     """What the model thought before it answered."""
+
+    HELD: ClassVar[tuple[str, ...]] = ("pieces",)
 
     pieces: list[str] = field(default_factory=list[str])
     ended: bool = False
@@ -113,98 +120,17 @@ class ThinkingBlock(Block):
 
     @property
     @override
+    def settled(self) -> bool:
+        return self.ended
+
+    @property
+    @override
     def family(self) -> str:
         return "work"
 
     @override
     def whole_text(self) -> str:
         return clean("".join(self.pieces))
-
-
-def _place(node: CallNode) -> int:
-    """The number of a program's call, which ends its id."""
-    number = node.call.id.rpartition("_")[2]
-    return int(number) if number.isdecimal() else 0
-
-
-@dataclass(slots=True, eq=False)
-class CallNode:
-    """A call, and the calls that its program makes."""
-
-    call: Call
-    preview: Preview
-    source: str
-    """`core`, or the name of the MCP server."""
-    started: float
-    """Time by the document's clock; moved on by each wait for the user."""
-    children: list[CallNode] = field(default_factory=list["CallNode"])
-    ordinal: int = 0
-    """For a program: its number in the session, from 1."""
-    waits: float | None = None
-    """Since when the user is asked about the call, or about one of its program's."""
-    asked: int = 0
-    """Approvals and questions that wait on this very call."""
-    progress: str = ""
-    status: Status | None = None
-    """None while it runs."""
-    summary: str = ""
-    text: str = ""
-    """What it printed or returned, raw."""
-    lines_before: int = 0
-    """Lines of a very long output in front of the end that is kept here."""
-    cut: str = ""
-    """What the model did not get of a long result, and where the whole is; empty where it got all."""
-    size: int = 0
-    """Characters that it returned, whole."""
-    diff: str | None = None
-    duration: float = 0.0
-    decision: str = ""
-    exit: int | None = None
-    """A command's exit code, where it is known."""
-    goes_on: bool = False
-    """A sub-agent works in the background: its calls come after the end of its own."""
-
-    def add(self, child: CallNode) -> None:
-        """Take in a call that this one makes; those of a program stand in the order in which it made them."""
-        insort(self.children, child, key=_place if self.call.tool == "run_code" else lambda _: 0)
-
-    def finish(self, outcome: Outcome) -> None:
-        """Take in what came of the call."""
-        self.call = outcome.call
-        self.status = outcome.status
-        self.summary = outcome.summary
-        self.diff = outcome.diff if outcome.status is Status.OK else None
-        self.duration = outcome.duration
-        self.decision = outcome.decision
-        self.exit = exit_code(outcome)
-        self.size = len(outcome.full_text or outcome.text)
-        self.goes_on = works_on(outcome)
-        text = outcome.text
-        if outcome.call.tool == "Bash" and outcome.status is not Status.DENIED:
-            own = outcome.call.origin is Origin.USER and outcome.status is not Status.CANCELLED
-            text = without_ending(outcome.full_text or outcome.text) if own else printed_text(outcome)
-        self.text = text[-KEPT_OUTPUT:]
-        if len(text) > KEPT_OUTPUT:
-            self.lines_before = text.strip("\n").count("\n") - self.text.strip("\n").count("\n")
-        self.cut = cut_note(outcome.text)
-        self.waits = None
-        self.progress = ""
-
-    @property
-    def job(self) -> str:
-        """Id of the background job that a command became; empty for any other call."""
-        found = _JOB.match(self.summary) if self.call.tool == "Bash" else None
-        return found[1] if found else ""
-
-    @property
-    def own_command(self) -> bool:
-        """True for a shell line that the user typed after `!`."""
-        return self.call.origin is Origin.USER and self.call.tool == "Bash"
-
-    @property
-    def is_program(self) -> bool:
-        """True for run_code, whose calls are its children."""
-        return self.call.tool == "run_code" or bool(self.children)
 
 
 @dataclass(slots=True, eq=False)
@@ -220,12 +146,18 @@ class CallBlock(Block):
 
     @override
     def whole_text(self) -> str:
-        return "\n\n".join(_node_texts(self.node))
+        return "\n\n".join(self.node.texts())
+
+    @override
+    def holders(self) -> Iterator[TextHolder]:
+        return self.node.walk()
 
 
 @dataclass(slots=True, eq=False)
 class NoticeBlock(Block):
     """Something that mcode says: `info`, `warning`, `error`, or `command` for a command's answer, `divider`."""
+
+    HELD: ClassVar[tuple[str, ...]] = ("text",)
 
     text: str = ""
     severity: str = "info"
@@ -241,6 +173,8 @@ class NoticeBlock(Block):
 @dataclass(slots=True, eq=False)
 class RemarkBlock(Block):
     """A quiet sentence between calls."""
+
+    HELD: ClassVar[tuple[str, ...]] = ("text",)
 
     text: str = ""
     warn: bool = False
@@ -259,6 +193,8 @@ class RemarkBlock(Block):
 class TodoBlock(Block):
     """The model's list of steps, as it stands since."""
 
+    HELD: ClassVar[tuple[str, ...]] = ("todos",)
+
     todos: tuple[JsonObject, ...] = ()
     replaced: bool = False
     """True where a later list of the same turn took its place: it shows nothing."""
@@ -268,16 +204,3 @@ class TodoBlock(Block):
         return "\n".join(
             clean(f"[{todo.get('status')}] {todo.get('content')}", Kind.LINE) for todo in self.todos
         )
-
-
-def _node_texts(node: CallNode) -> list[str]:
-    title = clean(node.preview.title, Kind.LINE)
-    state = node.status or "running"
-    texts = [
-        f"{clean(node.call.tool, Kind.LINE)}  {title}  ({state}) {clean(node.summary, Kind.LINE)}".rstrip()
-    ]
-    code = node.call.arguments.get("code") if node.call.tool == "run_code" else None
-    texts += [clean(str(part)) for part in (code, node.text, node.diff) if part]
-    for child in node.children:
-        texts += _node_texts(child)
-    return texts

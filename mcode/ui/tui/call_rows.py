@@ -14,7 +14,7 @@ from mcode.ui.tui.wrapping import shorten_path, shorten_with
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.ui.tui.blocks import CallNode
+    from mcode.ui.tui.call_node import CallNode
     from mcode.ui.tui.look import Glyphs
 
 CARD_WIDTH = 110
@@ -80,7 +80,7 @@ def child_row(node: CallNode, width: int, glyphs: Glyphs, now: float, margin: Se
 def named(node: CallNode) -> tuple[str, str]:
     """The tool, and what the call is about, both clean and in one line."""
     name = clean(node.call.tool, Kind.LINE)
-    title = clean(node.preview.title[:2000], Kind.LINE) or _arguments(node)
+    title = clean(node.title[:2000], Kind.LINE) or _arguments(node)
     prefix = f"mcp__{node.source}__"
     if node.source != "core" and node.call.tool.startswith(prefix):
         tool = clean(f"{node.source}.{node.call.tool.removeprefix(prefix)}", Kind.LINE)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mcode.ui.diff import DiffRow
-    from mcode.ui.tui.blocks import CallNode
+    from mcode.ui.tui.call_node import CallNode
     from mcode.ui.tui.look import Glyphs
 
 OUTPUT_ROWS, TROUBLE_ROWS, RESULT_ROWS, DIFF_ROWS, REASON_ROWS = 8, 12, 6, 40, 4
@@ -220,7 +220,7 @@ def _code(node: CallNode, card: Card) -> list[Row]:
         return []
     note = f"({len(lines)} lines, Ctrl+O)" if len(lines) > 1 and card.width >= 40 else ""
     width = min(card.width, 110) - 4
-    title = clean(node.preview.title, Kind.LINE) or lines[0]
+    title = clean(node.title, Kind.LINE) or lines[0]
     if title.endswith("\u2026"):
         title = title[:-1] + card.glyphs.cut
     text = shorten_with(title, max(8, width - cell_width(note) - 2), card.glyphs.cut)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from mcode.call import Origin, Status
+from mcode.call import Status
 from mcode.ui.tui.blocks import (
     AnswerBlock,
     Block,
     CallBlock,
-    CallNode,
     Fold,
     NoticeBlock,
     RemarkBlock,
@@ -18,6 +17,9 @@ from mcode.ui.tui.blocks import (
     TodoBlock,
     UserBlock,
 )
+from mcode.ui.tui.old_blocks import KEPT, OldBlocks
+from mcode.ui.tui.old_texts import OldTexts
+from mcode.ui.tui.open_calls import OpenCalls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,23 +41,21 @@ AnyBlock = TypeVar("AnyBlock", bound=Block)
 class Document:
     """What has happened, block by block. Reads the event stream and nothing else."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, texts: OldTexts | None = None, kept: int = KEPT
+    ) -> None:
+        """`texts` takes the text of all blocks but the newest `kept`, which stays in memory."""
         self.blocks: list[Block] = []
         self.clock = clock
         """Seconds; for the time that a call runs."""
+        self._old = OldBlocks(self.blocks, texts or OldTexts(), kept)
         self._changed: dict[int, None] = {}
-        self._calls: dict[str, tuple[CallNode, CallBlock]] = {}
-        """Calls of this turn by id, with the block that shows them."""
-        self._running: dict[str, CallBlock] = {}
-        self._asked: dict[str, str] = {}
-        """Id of an approval or question: id of its call."""
+        self._calls = OpenCalls(self._now, self.touch)
         self._answer: AnswerBlock | None = None
         self._thinking: ThinkingBlock | None = None
         self._since_request = 0
         """Blocks that there were when the last request went out."""
         self._streamed = False
-        self._programs = 0
-        self._own_commands: list[str] = []
         self._todos: TodoBlock | None = None
         self._last_todos: tuple[JsonObject, ...] = ()
         self._last_notice = ""
@@ -71,12 +71,22 @@ class Document:
     @property
     def running(self) -> tuple[CallBlock, ...]:
         """Blocks with a call that runs or waits: what they show changes with time."""
-        return tuple(dict.fromkeys(self._running.values()))
+        return self._calls.running
 
     def touch(self, block: Block) -> None:
         """Note that a block is to be shown anew."""
         block.revision += 1
         self._changed[block.number] = None
+        self._old.changed(block)
+
+    @property
+    def untidy(self) -> bool:
+        """Whether there is old text in memory that belongs into the file."""
+        return self._old.untidy
+
+    def tidy(self) -> None:
+        """Put away some of it, as much as no key waits for. No reader sees a difference."""
+        self._old.tidy()
 
     def fold(self, block: Block, fold: Fold) -> None:
         """Show more or less of a block."""
@@ -111,21 +121,8 @@ class Document:
     def end_turn(self) -> None:
         """Nothing runs any more, whatever the events said, but for what sub-agents do in the background."""
         self._close_answer()
-        behind = {identifier for identifier in self._calls if self._is_behind(identifier)}
-        for identifier, block in tuple(self._running.items()):
-            if identifier in behind:
-                continue
-            node = self._calls[identifier][0]
-            node.status, node.waits, node.summary = Status.CANCELLED, None, "did not end"
-            self.touch(block)
-        self._running = {each: block for each, block in self._running.items() if each in behind}
-        self._calls = {each: entry for each, entry in self._calls.items() if each in behind}
-        self._asked = {asked: each for asked, each in self._asked.items() if each in behind}
+        self._calls.end()
         self._todos = None
-
-    def _is_behind(self, call_id: str) -> bool:
-        """Whether a call belongs to a sub-agent that works in the background."""
-        return any(node.goes_on for node, _ in self._upwards(call_id))
 
     def apply(self, event: Event) -> None:  # noqa: C901 -- one case an event, each one line
         """Fold one event in."""
@@ -149,19 +146,19 @@ class Document:
             case events.ToolStarted():
                 self._started(event)
             case events.ToolProgress(call_id=call_id, line=line):
-                self._progress(call_id, line)
+                self._calls.progress(call_id, line)
             case events.ToolFinished(outcome=outcome):
                 self._finished(outcome)
             case events.ApprovalRequested(approval_id=identifier, call=call):
-                self._ask(identifier, call.id)
+                self._calls.ask(identifier, call.id)
             case events.QuestionAsked(question_id=identifier, call=call):
-                self._ask(identifier, call.id)
+                self._calls.ask(identifier, call.id)
             case events.ApprovalResolved(approval_id=identifier, choice=choice, decided_by=by):
-                self._answered(identifier)
+                self._calls.answered(identifier)
                 if choice == "withdrawn":
                     self._remark(f"The approval is withdrawn ({by}); nothing was decided.")
             case events.QuestionResolved(question_id=identifier, answered=answered):
-                self._answered(identifier)
+                self._calls.answered(identifier)
                 if not answered:
                     self._remark("The question goes without an answer.")
             case events.HookRan() if event.outcome not in {
@@ -175,6 +172,9 @@ class Document:
                 self.say(text, severity)
             case _:
                 pass
+
+    def _now(self) -> float:
+        return self.clock()
 
     def _add(self, block: AnyBlock) -> AnyBlock:
         self.blocks.append(block)
@@ -247,9 +247,8 @@ class Document:
         self._close_answer()
         text = event.text
         self._turns.append((event.turn, len(self.blocks)))
-        if text.startswith("!") and text[1:] in self._own_commands:
-            self._own_commands.remove(text[1:])  # the turn tells the model of a shell line that stands above
-            return
+        if text.startswith("!") and self._calls.told_of(text[1:]):
+            return  # the turn tells the model of a shell line that stands above
         self._add(UserBlock(len(self.blocks), text=text))
 
     def _turn_finished(self, event: TurnFinished) -> None:
@@ -264,42 +263,13 @@ class Document:
 
     def _started(self, event: ToolStarted) -> None:
         self._close_answer()
-        call = event.call
-        node = CallNode(call, event.preview, event.source, self.clock())
-        if call.tool == "run_code":
-            self._programs += 1
-            node.ordinal = self._programs
-        parent = self._calls.get(call.parent or "")
-        if parent is not None:
-            parent[0].add(node)
-            block = parent[1]
-            self.touch(block)
-        else:
-            block = self._add(CallBlock(len(self.blocks), node=node))
-        self._calls[call.id] = (node, block)
-        self._running[call.id] = block
-        if node.own_command:
-            self._own_commands.append(str(call.arguments.get("command", "")))
-
-    def _progress(self, call_id: str, line: str) -> None:
-        if call_id in self._running:
-            node, block = self._calls[call_id]
-            node.progress = line
-            self.touch(block)
+        self._calls.begin(event, lambda node: self._add(CallBlock(len(self.blocks), node=node)))
 
     def _finished(self, outcome: Outcome) -> None:
         if outcome.call.id not in self._calls and outcome.status in {Status.FAILED, Status.DENIED}:
             self._refused(outcome)
-        found = self._calls.get(outcome.call.id)
-        if found is None:
-            return
-        node, block = found
-        node.finish(outcome)
-        self._running.pop(outcome.call.id, None)
-        self.touch(block)
-        if outcome.call.origin is Origin.USER and outcome.call.parent is None:
-            self._calls.pop(outcome.call.id)
-        if outcome.call.tool == "TodoWrite" and outcome.status is Status.OK:
+        known = self._calls.finish(outcome)
+        if known and outcome.call.tool == "TodoWrite" and outcome.status is Status.OK:
             self._list(cast("list[JsonObject]", outcome.call.arguments.get("todos", [])))
 
     def _refused(self, outcome: Outcome) -> None:
@@ -308,37 +278,6 @@ class Document:
         from mcode.tool import Preview
 
         self._started(ToolStarted(outcome.call, Preview(""), "core"))
-
-    def _ask(self, identifier: str, call_id: str) -> None:
-        self._asked[identifier] = call_id
-        for node, block in self._upwards(call_id):
-            node.asked += node.call.id == call_id
-            if node.waits is None:
-                node.waits = self.clock()
-            self.touch(block)
-
-    def _answered(self, identifier: str) -> None:
-        """The call goes on; the time that the user took is not its own, nor its program's."""
-        call_id = self._asked.pop(identifier, "")
-        for node, block in self._upwards(call_id):
-            node.asked -= node.call.id == call_id
-            if (
-                node.waits is not None
-                and not node.asked
-                and all(child.waits is None for child in node.children)
-            ):
-                node.started += self.clock() - node.waits
-                node.waits = None
-            self.touch(block)
-
-    def _upwards(self, call_id: str) -> list[tuple[CallNode, CallBlock]]:
-        """A call and the programs that it is inside of, innermost first."""
-        found: list[tuple[CallNode, CallBlock]] = []
-        entry = self._calls.get(call_id)
-        while entry is not None and len(found) < 8:
-            found.append(entry)
-            entry = self._calls.get(entry[0].call.parent or "")
-        return found
 
     def _hook(self, event: HookRan) -> None:
         code = f", exit {event.exit_code}" if event.exit_code is not None else ""

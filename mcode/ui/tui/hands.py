@@ -99,7 +99,7 @@ class Hands:
         front = self._front
         if front.prompt.escape():
             return
-        if front.transcript.selected_text():
+        if front.transcript.has_selection:
             front.main.clear_selection()
         elif self._interrupt():
             pass
@@ -112,9 +112,10 @@ class Hands:
         """Copy; else leave an approval; else interrupt; else clear the draft; else quit at the second press."""
         front = self._front
         prompt = front.prompt
-        selected = prompt.selected_text or front.transcript.selected_text()
-        if selected:
-            front.copy(selected)
+        if prompt.selected_text:
+            front.copy(prompt.selected_text)
+        elif front.transcript.has_selection:
+            front.work.begin(self._copy_selection())
         elif front.deciding.focused:
             front.deciding.step_back()
         elif prompt.asking:
@@ -128,6 +129,11 @@ class Hands:
             front.sending.run("/quit")
         else:
             self.hint("Ctrl+C again quits.")
+
+    async def _copy_selection(self) -> None:
+        """What is selected may be the whole transcript: it is gathered while keys go on."""
+        self.hint("copying what is selected")
+        self._front.copy(await self._front.transcript.gather_selected())
 
     def control_d(self) -> None:
         """Quit; while something runs only at the second press. In a draft it deletes."""

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mcode.ui.tui.activity import ActivityLine, QueueStrip
     from mcode.ui.tui.app import McodeApp
     from mcode.ui.tui.approval_panel import ApprovalPanel
@@ -48,11 +50,17 @@ class LateParts:
     def transcript(self) -> TranscriptView:
         """All that was said and done."""
         from mcode.ui.tui.document import Document
+        from mcode.ui.tui.old_texts import OldTexts
         from mcode.ui.tui.transcript_view import TranscriptView
 
-        view = TranscriptView(Document(), self.look)
+        view = TranscriptView(Document(texts=OldTexts(self._side_files)), self.look)
         view.opened = self._follow
         return view
+
+    def _side_files(self) -> Path | None:
+        """Where files belong that go with the session; None before there is one."""
+        sessions = self._front.sessions
+        return sessions.agent.session.directory if sessions.opened else None
 
     def _follow(self, block: CallBlock) -> None:
         """A card was unfolded: that of a background job shows what it prints."""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from mcode.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from typing import Self
 
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
@@ -89,6 +90,15 @@ class MarkdownStream:
         """Fence of the code block that is open, without its lines."""
         self._code_start = 0
         """Where that block's chunks begin."""
+        self.ended = False
+        """Whether all of it is final."""
+
+    @classmethod
+    def of(cls, chunks: Iterable[Chunk]) -> Self:
+        """A text that has ended, from its chunks."""
+        made = cls()
+        made.chunks, made.ended = list(chunks), True
+        return made
 
     @property
     def text(self) -> str:
@@ -121,6 +131,7 @@ class MarkdownStream:
         self._advance()
         self.chunks += self._rest(self._lines)
         self._lines, self._size, self._code = [], 0, None
+        self.ended = True
 
     def open_chunks(self) -> list[Chunk]:
         """The chunks that the rest would make if the text ended now."""

@@ -12,9 +12,11 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from mcode.ui.tui.blocks import CallBlock, Fold, ThinkingBlock, UserBlock
-from mcode.ui.tui.marking import SHIFT, mark_span, marked_text
+from mcode.ui.tui.chores import Chores
+from mcode.ui.tui.cursor import Cursor
+from mcode.ui.tui.marking import SHIFT, MarkedText
+from mcode.ui.tui.painting import Painting
 from mcode.ui.tui.row_cache import RowCache
-from mcode.ui.tui.rows import Row, Span
 from mcode.ui.tui.viewport import Viewport
 
 if TYPE_CHECKING:
@@ -23,10 +25,8 @@ if TYPE_CHECKING:
     from textual.events import Click
     from textual.reactive import Reactive
     from textual.selection import Selection
-    from textual.timer import Timer
 
     from mcode.events import Event
-    from mcode.ui.tui.blocks import Block
     from mcode.ui.tui.document import Document
     from mcode.ui.tui.look import Look
 
@@ -64,13 +64,12 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.look = look
         self._cache = RowCache(document, look)
         self._viewport = Viewport(document, self._cache)
-        self._cursor: int | None = None
-        """The block that `toggle` means."""
-        self._painted: list[Strip] = []
-        """What each row of the screen shows, before offsets for the mouse are put in."""
-        self._painting = False
+        self._cursor = Cursor(document, self._viewport, self._cache)
+        self._painting = Painting(self._viewport, self._cache)
+        self._in_frame = False
         self._flush_due = False
-        self._ticker: Timer | None = None
+        self._marked = MarkedText(document, self._cache)
+        self._chores = Chores(self, self._viewport)
         self.opened: Callable[[CallBlock], None] = lambda block: None
         """Told of each card that the user unfolds."""
 
@@ -101,11 +100,11 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def toggle(self, block: int | None = None) -> None:
         """Fold or unfold a block; None: the one under the cursor, or the last card."""
-        number = block if block is not None else self._meant()
+        number = block if block is not None else self._cursor.card
         if number is None or not isinstance(self.document.blocks[number], _FOLDABLE):
             return
         chosen = self.document.blocks[number]
-        self._cursor = number
+        self._cursor.put(number)
         self.document.fold(chosen, Fold.FOLDED if chosen.fold is Fold.OPEN else Fold.OPEN)
         if self.following and not self._viewport.fits(number):
             self._viewport.go((number, 0))  # what was unfolded is read from its beginning
@@ -125,13 +124,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         if not self.document.blocks:
             return
         self.flush()
-        top, row = self._viewport.top
-        start = top + (1 if by < 0 and row else 0)
-        number = min(max(0, start + by), len(self.document.blocks) - 1)
-        while 0 < number < len(self.document.blocks) - 1 and not self._cache.rows(number):
-            number += by
-        self._cursor = number
-        self._viewport.go((number, 0))
+        self._viewport.go((self._cursor.step(by), 0))
         self.flush()
 
     def scroll_to_end(self) -> None:
@@ -139,17 +132,24 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._viewport.following = True
         self.flush()
 
+    @property
+    def has_selection(self) -> bool:
+        """Whether any text is selected."""
+        return any(self._marked.parts(self.text_selection))
+
     def selected_text(self) -> str:
         """The selected text, exactly: without margins, soft-wrapped rows joined. Empty where nothing is selected."""
-        found = self.get_selection(selection) if (selection := self.text_selection) is not None else None
-        return found[0] if found is not None else ""
+        return self._copied(self.text_selection)
+
+    async def gather_selected(self) -> str:
+        """The same where it may be the whole transcript: in slices, between which the screen goes on."""
+        text = await self._marked.gather(self.text_selection)
+        self._chores.plan()  # texts that were read back for it
+        return text
 
     def text_at_cursor(self) -> str:
         """All that the block under the cursor holds, clean; empty where the cursor is nowhere in view."""
-        visible = [number for number, _ in self._viewport.places]
-        if self._cursor is None or self._cursor not in visible:
-            return ""
-        return self.document.blocks[self._cursor].whole_text()
+        return self._cursor.text
 
     def last_rows(self, count: int) -> list[str]:
         """The last rows as plain text, for the normal screen after the app has ended."""
@@ -173,33 +173,31 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._viewport.take_changes()
         self._lay_out()
         self._paint()
-        self._tick_later()
 
     @override
     def render_line(self, y: int) -> Strip:
-        if len(self._painted) != self.size.height or self._viewport.width != self.size.width:
+        if len(self._painting.strips) != self.size.height or self._viewport.width != self.size.width:
             self._resize()
-        if y >= len(self._viewport.places):
-            return (
-                self._painted[y] if y < len(self._painted) else Strip.blank(self.size.width, self.rich_style)
-            )
-        if self._painting:
-            return self._painted[y]
-        block, row = self._viewport.places[y]
-        return self._painted[y].apply_offsets(0, block << SHIFT | row)
+        strips, places = self._painting.strips, self._viewport.places
+        if y >= len(strips):
+            return Strip.blank(self.size.width, self.rich_style)
+        if self._in_frame or y >= len(places):
+            return strips[y]
+        block, row = places[y]
+        return strips[y].apply_offsets(0, block << SHIFT | row)
 
     @override
     def render_lines(self, crop: Region) -> list[Strip]:
         """Rows for painting. Offsets, which cost more than all else, are for the mouse alone: it asks row by row."""
-        self._painting = True
+        self._in_frame = True
         try:
             return super().render_lines(crop)
         finally:
-            self._painting = False
+            self._in_frame = False
 
     @override
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        return marked_text(self.document.blocks, self._cache.rows, selection), "\n"
+        return self._copied(selection), "\n"
 
     @override
     def selection_updated(self, selection: Selection | None) -> None:
@@ -253,15 +251,14 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def on_click(self, event: Click) -> None:
         """A click on the first row of a card folds or unfolds it."""
         offset = event.get_content_offset(self)
-        if offset is None or offset.y >= len(self._viewport.places):
-            return
-        number, row = self._viewport.places[offset.y]
-        rows = self._cache.rows(number)
-        self._cursor = number
-        if row == (0 if rows and rows[0].spans else 1) and isinstance(
-            self.document.blocks[number], _FOLDABLE
-        ):
+        number = self._cursor.click(offset.y) if offset is not None else None
+        if number is not None and isinstance(self.document.blocks[number], _FOLDABLE):
             self.toggle(number)
+
+    def _copied(self, selection: Selection | None) -> str:
+        text = self._marked.text(selection)
+        self._chores.plan()
+        return text
 
     def _flush_soon(self) -> None:
         if not self._flush_due and self.is_mounted:
@@ -282,7 +279,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._viewport.take_changes()
         self._viewport.resize(self.size.width, self.size.height)
         self._lay_out()
-        self._painted = self._strips()
+        self._painting.renew(self.text_selection)
 
     def _lay_out(self) -> None:
         if self._viewport.width != self.size.width or self._viewport.height != self.size.height:
@@ -300,77 +297,14 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _paint(self, *, everything: bool = False) -> None:
         """Refresh the rows whose content differs from what they show."""
-        strips = self._strips()
-        before = self._painted
-        self._painted = strips
-        if everything or len(before) != len(strips):
+        changed = self._painting.renew(self.text_selection)
+        if everything or changed is None:
             self.refresh()
-            return
-        changed = [
-            Region(0, y, self.size.width, 1)
-            for y, (old, new) in enumerate(zip(before, strips, strict=True))
-            if old is not new and old != new
-        ]
-        if changed:
-            self.refresh(*changed)
-
-    def _strips(self) -> list[Strip]:
-        selection = self.text_selection
-        strips: list[Strip] = []
-        for number, row in self._viewport.places:
-            marked = mark_span(selection, number, row) if selection is not None else None
-            strips.append(self._cache.strip(number, row, marked))
-        empty = self._cache.line(Row())
-        strips += [empty] * (self.size.height - len(strips))
-        behind = behind_text(self._viewport.behind)
-        if behind and strips:
-            text = f" {behind} "
-            pad = Span(" " * max(0, self.size.width - len(text)))
-            strips[-1] = self._cache.line(Row((pad, Span(text, "selected"))))
-        return strips
-
-    def _meant(self) -> int | None:
-        """The block under the cursor where it is in view, else the last card in view, else the last card."""
-        visible = [number for number, _ in self._viewport.places]
-        if self._cursor is not None and self._cursor in visible:
-            return self._cursor
-        cards = (
-            number for number in reversed(visible) if isinstance(self.document.blocks[number], CallBlock)
-        )
-        found = next(cards, None)
-        if found is not None:
-            return found
-        return next(
-            (each.number for each in reversed(self.document.blocks) if isinstance(each, CallBlock)), None
-        )
+        elif changed:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+        self._chores.plan()
 
     def _restyle(self) -> None:
         if self._cache.restyle(self.look, self.rich_style) and self.size:
             self._lay_out()
             self._paint(everything=True)
-
-    def _tick_later(self) -> None:
-        """While a visible call runs, its time is shown anew each second; else nothing wakes up."""
-        if self._ticker is None and self._visible_running():
-            self._ticker = self.set_timer(1.0, self._tick)
-
-    def _tick(self) -> None:
-        self._ticker = None
-        for block in self._visible_running():
-            self.document.touch(block)
-        self.flush()
-
-    def _visible_running(self) -> list[Block]:
-        if not self._viewport.places:
-            return []
-        first, last = self._viewport.places[0][0], self._viewport.places[-1][0]
-        return [block for block in self.document.running if first <= block.number <= last]
-
-
-def behind_text(rows: int) -> str:
-    """`50+ new rows, End` for 50 to 99: in steps, so that the row is seldom painted; empty for none."""
-    if rows <= 0:
-        return ""
-    power = 10 ** (len(str(rows)) - 1)
-    step = next(power * each for each in (5, 2, 1) if power * each <= rows)
-    return f"{step}{'+' if step > 2 else ''} new row{'' if rows == 1 else 's'}, End"

@@ -12,7 +12,7 @@ from textual.theme import BUILTIN_THEMES
 
 from mcode.call import Status
 from mcode.ui.tui.block_rows import block_rows, rows_between
-from mcode.ui.tui.blocks import CallBlock, CallNode, Fold
+from mcode.ui.tui.blocks import CallBlock, Fold
 from mcode.ui.tui.card_rows import MOST_ROWS, Card, card_rows, change_rows
 from mcode.ui.tui.document import Document
 from mcode.ui.tui.look import ASCII, LEAST_CONTRAST, Glyphs, Look, contrast, look_for
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from mcode.events import Event
+    from mcode.ui.tui.call_node import CallNode
 
 PICTURES = Path(__file__).parent / "pictures"
 STORIES: dict[str, Callable[[], Iterable[Event]]] = {

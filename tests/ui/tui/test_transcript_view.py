@@ -13,7 +13,8 @@ from typing_extensions import override
 from mcode.events import AssistantMessage, TextDelta, ToolProgress, TurnStarted
 from mcode.ui.tui.document import Document
 from mcode.ui.tui.look import look_for
-from mcode.ui.tui.transcript_view import TranscriptView, behind_text
+from mcode.ui.tui.painting import behind_text
+from mcode.ui.tui.transcript_view import TranscriptView
 from tests.ui.tui.stories import MARKDOWN, finish, program_at_work, start, work_done
 
 if TYPE_CHECKING:
@@ -313,11 +314,11 @@ async def test_a_running_call_is_painted_once_a_second_and_nothing_wakes_up_when
     app = Host()
     async with app.run_test(size=(80, 10)):
         say(app, start("b", "Bash", "sleep 9", command="sleep 9"))
-        assert app.view._ticker is not None
+        assert app.view._chores.ticker is not None
         app.now = 3.0
         await until(lambda: "running 3 s" in shown(app)[0])
         say(app, finish(start("b", "Bash", "sleep 9"), "exit 0"))
-        await until(lambda: app.view._ticker is None)
+        await until(lambda: app.view._chores.ticker is None)
 
 
 async def test_wide_and_joined_letters_leave_every_row_at_the_screens_width() -> None:
