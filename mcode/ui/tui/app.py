@@ -14,7 +14,7 @@ from mcode.ui.look import can_show_unicode
 from mcode.ui.sending import Sending
 from mcode.ui.signals import callback_faults, own_job_control
 from mcode.ui.tui.answers import Answers
-from mcode.ui.tui.background import default_theme
+from mcode.ui.tui.background import default_theme, without_colour
 from mcode.ui.tui.farewell import Farewell
 from mcode.ui.tui.greeting import early_lines
 from mcode.ui.tui.hands import Hands
@@ -83,6 +83,8 @@ class McodeApp(LateParts, App[int], inherit_bindings=False):
         self.cut = "\u2026" if self.unicode else "~"
         """Stands at the end of what is too wide."""
         self.manners, self._environment = manners, environment
+        if not manners.color:
+            self._filters = without_colour(self._filters)
         self.typed_before = typed
         self.key, self.unsent = "", Unsent()
         """A key that the user gave, and what was not sent when the screen was left for another one."""
@@ -201,6 +203,7 @@ class McodeApp(LateParts, App[int], inherit_bindings=False):
         when = "after this turn" if self.facts.active else "before your next message"
         when = "once the session is open" if early else when
         self.queue.show(tuple(early or self.facts.queue), self.sending.ahead, when=when)
+        self.main.fit_panel()
         self.sessions.keep_draft()
 
     def draft_changed(self) -> None:
