@@ -59,7 +59,10 @@ def local_workbench(
     endpoint = Endpoint(client, MODEL)
     own = loaded.own
     endpoint = replace(
-        endpoint, window=own.window or endpoint.window, max_tokens=own.max_tokens or endpoint.max_tokens
+        endpoint,
+        window=own.window or endpoint.window,
+        max_tokens=own.max_tokens or endpoint.max_tokens,
+        extra=dict(own.extra_body),
     )
     return Workbench(
         options=options,

@@ -15,12 +15,19 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 def repaired(body: JsonObject, subject: str) -> JsonObject | None:
-    """The body without `subject` (`field`, `thinking`, `examples`, `effort`); None where nothing would change."""
+    """The body without `field`, `thinking`, `thought`, `examples` or `effort`; None where that changes nothing.
+
+    `thought` leaves out that the model shall think as well: after a summary no thinking stands before its last calls,
+    and some models go on with those only where they need not think.
+    """
     match subject:
         case "field":
             changed = strip_cache_marks(body)
         case "thinking":
             changed = _with_blocks(body, _without_thinking)
+        case "thought":
+            unasked = {key: value for key, value in body.items() if key != "thinking"}
+            changed = _with_blocks(unasked, _without_thinking) if unasked != body else body
         case "examples":
             changed = {**body, "tools": [_without_examples(tool) for tool in body.get("tools", ())]}
         case "effort":

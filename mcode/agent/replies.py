@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from mcode.agent.requests import THOUGHT_LEFT_OUT
 from mcode.errors import EndpointError
 from mcode.events import (
     AnswerSuperseded,
@@ -236,7 +237,8 @@ class ModelCaller:
         changed = self.builder.repair(failure, body)
         if changed is not None:
             left_out = self.builder.left_out
-            text = f"{failure.message} It is asked again without that ({left_out}), now and later on."
+            later = "" if left_out == THOUGHT_LEFT_OUT else ", now and later on"
+            text = f"{failure.message} It is asked again without that ({left_out}){later}."
             self.events.emit(Notice(text, "warning"))
         return changed
 

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+THOUGHT = "thought"
+"""Subject of a refusal of calls without thinking before them."""
+
+THOUGHT_LEFT_OUT = "thinking, until this turn ends"
+
 LOADING = "loading"
 """Subject of a refusal of `defer_loading` and `tool_reference`."""
 
@@ -66,6 +71,8 @@ class RequestBuilder:
         self._deferred: tuple[tuple[Tool, ...] | None, tuple[Tool, ...]] = (None, ())
         self.made = Bodies(terms.pictures, terms.extra)
         """Makes the bodies of this conversation."""
+        self._unthinking = 0
+        """The turn whose requests ask for no thinking; 0 for none."""
         self.left_out = ""
         """What the last repair has left out, in words."""
         self.most_tokens = terms.most_tokens
@@ -123,6 +130,11 @@ class RequestBuilder:
                 return None
         else:
             changed = repaired(body, failure.subject)
+            if changed is not None and failure.subject == THOUGHT:
+                self.left_out = THOUGHT_LEFT_OUT
+                self._unthinking = self._conversation.turn
+                self.bodies = (*self.bodies[:-1], changed)
+                return changed
             if changed is None or failure.subject in self._conversation.repairs:
                 return None
             self._note_refusal(failure)
@@ -220,7 +232,8 @@ class RequestBuilder:
         self.shelf.placements.freeze((str(tool["name"]) for tool in prefix.tools), prefix.program_only)
 
     def _body(self, prefix: Prefix, max_tokens: int) -> JsonObject:
-        return self.made.next(self._conversation, prefix, max_tokens)
+        body = self.made.next(self._conversation, prefix, max_tokens)
+        return repaired(body, THOUGHT) or body if 0 < self._unthinking == self._conversation.turn else body
 
     @property
     def takes_images(self) -> bool:

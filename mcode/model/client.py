@@ -43,7 +43,8 @@ class Failure:
     retry_after: float | None = None
     """Seconds that the endpoint asks to wait."""
     subject: str = ""
-    """With REPAIR, what the endpoint refuses: `image` (one of them), `images` (all), `calls`, `thinking` or `field`."""
+    """With REPAIR, what the endpoint refuses: `image` (one of them), `images` (all), `calls`, `thinking`, `thought`
+    (calls that it finds no thinking before) or `field`."""
 
 
 class ModelFailure(EndpointError):  # noqa: N818 -- the word that the other rooms use

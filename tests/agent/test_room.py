@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcode.events import ApprovalRequested, Compacted, Notice
-from mcode.model.script import ErrorReply, Reply, Script, Turn
+from mcode.model.script import ErrorReply, Reply, Script, Turn, thinking
 from mcode.model.usage import count_request
 from tests.commands.typing import typed
 from tests.mcp.live import until
@@ -401,3 +401,39 @@ async def test_a_turn_that_would_begin_while_a_summary_is_written_waits_and_noth
     assert SUMMARY in sent
     for said in ("the second question", "answer 2", "what a job has to say meanwhile", "the last question"):
         assert said in sent
+
+
+async def test_a_turn_goes_on_behind_a_summary_where_the_model_must_think_before_its_calls(
+    tmp_path: Path,
+) -> None:
+    asked: list[bool] = []
+
+    def reply(view: RequestView) -> Reply:
+        if is_about_summary(view):
+            return text_reply(SUMMARY)
+        thinks = "thinking" in view.body
+        last = [each for each in view.body["messages"] if each["role"] == "assistant"][-1:]
+        if thinks and last and last[0]["content"][0]["type"] != "thinking":
+            words = (
+                "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`."
+            )
+            return Reply((), None, error=ErrorReply(400, "invalid_request_error", words))
+        asked.append(thinks)
+        if len(asked) % 12 == 0:
+            return Reply((thinking("done"), {"type": "text", "text": "Finished."}), "end_turn")
+        call = use("Bash", f"toolu_{len(asked)}", command="cat big.txt")
+        words = {"type": "text", "text": "word " * 600}
+        return Reply((*([thinking("hm")] if thinks else []), words, call), "tool_use")
+
+    settings = {**SMALL, "mcode": {**SMALL["mcode"], "extraBody": {"thinking": {"type": "enabled"}}}}
+    prepare(tmp_path)
+    script = Script((Turn(reply, limit=10_000),), None, "thinker")
+    async with stage(tmp_path, script, settings=settings, new_prefixes=20) as session:
+        assert (await session.say("read it often")).reason == "end"
+        assert SUMMARY in [each.summary for each in session.of(Compacted)]
+        assert False in asked
+        (told,) = [each.text for each in session.of(Notice) if "thinking, until this turn ends" in each.text]
+        assert "Expected `thinking`" in told
+        before = len(asked)
+        assert (await session.say("once more")).reason == "end"
+        assert asked[before]
