@@ -24,7 +24,7 @@ def living() -> set[int]:
     return {entry.pid for entry in entries if entry.pid in found and not entry.ended} - {os.getpid()}
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 3.0) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
     """Look again and again until something is true; returns whether it became so."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -48,7 +48,7 @@ def no_process_left() -> Generator[None]:
         return not living() - before
 
     yield
-    if not wait_until(nothing_left, 10.0):
+    if not wait_until(nothing_left):
         left = {pid: command_of(pid) for pid in living() - before}
         for pid in left:
             with contextlib.suppress(ProcessLookupError):

@@ -30,6 +30,7 @@ from mcode.process import (
 from mcode.process_lines import LINE_LIMIT, HeadAndTail, LineShaper, without_broken_end, without_broken_start
 from mcode.process_table import snapshot
 from tests.children import is_alive, living, no_process_left, open_descriptors, wait_until
+from tests.heart import heart
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -253,7 +254,7 @@ async def test_b_03_a_background_child_that_holds_the_pipe_delays_nothing(text: 
     result = await shell(text, here)
     assert result.stdout.text == "hi\n"
     assert result.left_running == 1
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 30
     await end_all_children()
 
 
@@ -287,10 +288,9 @@ async def test_b_04_the_time_limit_ends_what_ignores_sigterm_and_what_has_left_t
     echo started
     while :; do sleep 0.05; done
     """
-    began = time.monotonic()
-    result = await shell(text, here, timeout=1, grace=0.4)
-    assert time.monotonic() - began < 1 + 3
+    result = await shell(text, here, timeout=1.5, grace=0.4)
     assert result.timed_out
+    assert result.duration < 30
     assert (result.exit_code, result.signal) == (None, "SIGKILL")
     assert result.stdout.text == "started\n"
     assert result.left_running == 0
@@ -310,20 +310,20 @@ async def test_b_04_a_daemon_that_cleared_its_environment_is_known_by_the_pipe_i
 
 async def test_b_04_a_shell_that_ends_itself_on_sigterm_is_given_the_time(here: Path) -> None:
     text = "trap 'sleep 0.2; echo tidied; exit 3' TERM; echo up; while :; do sleep 0.02; done"
-    result = await shell(text, here, timeout=0.7, grace=5)
+    result = await shell(text, here, timeout=1.5, grace=60)
     assert result.timed_out
     assert (result.exit_code, result.stdout.text) == (3, "up\ntidied\n")
-    assert result.duration < 4
+    assert result.duration < 30
 
 
 async def test_b_04_cancelling_ends_the_tree_and_hands_over_the_output_so_far(here: Path) -> None:
-    task = asyncio.create_task(shell("echo begun; touch begun; sleep 60 & sleep 60", here))
+    task = asyncio.create_task(shell("echo begun; touch begun; sleep 60 & sleep 60", here, grace=60))
     assert await asyncio.to_thread(wait_until, (here / "begun").exists)
     before = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError) as caught:
         await task
-    assert time.monotonic() - before < 1.8
+    assert time.monotonic() - before < 30
     (result,) = caught.value.args
     assert isinstance(result, ProcessResult)
     assert result.interrupted
@@ -333,7 +333,7 @@ async def test_b_04_cancelling_ends_the_tree_and_hands_over_the_output_so_far(he
 
 async def test_b_04_a_second_cancellation_does_not_wait_for_the_grace(here: Path) -> None:
     task = asyncio.create_task(
-        shell("trap '' TERM; echo $$ > stubborn; while :; do sleep 0.05; done", here, grace=30)
+        shell("trap '' TERM; echo $$ > stubborn; while :; do sleep 0.05; done", here, grace=60)
     )
     stubborn = await asyncio.to_thread(pid_in, here / "stubborn")
     task.cancel()
@@ -343,7 +343,7 @@ async def test_b_04_a_second_cancellation_does_not_wait_for_the_grace(here: Path
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - before < 1
+    assert time.monotonic() - before < 30
     assert not is_alive(stubborn)
 
 
@@ -380,7 +380,7 @@ def test_b_04_what_a_command_left_dies_with_the_program(here: Path) -> None:
         [sys.executable, "-c", LEAVER, text], cwd=here, env=with_package(), capture_output=True
     )
     assert (done.returncode, done.stdout) == (0, b"ran\n"), done.stderr
-    assert wait_until(lambda: not is_alive(pid_in(here / "left")), 1)
+    assert wait_until(lambda: not is_alive(pid_in(here / "left")))
 
 
 @LINUX
@@ -393,7 +393,7 @@ def test_b_05_a_running_command_dies_with_a_killed_program(here: Path) -> None:
     finally:
         program.kill()
         program.wait()
-    assert wait_until(lambda: not is_alive(running), 2)
+    assert wait_until(lambda: not is_alive(running))
 
 
 def with_package() -> dict[str, str]:
@@ -423,9 +423,9 @@ async def test_l_02_what_has_ended_by_itself_is_watched_over_no_longer(here: Pat
     await shell("(setsid sh -c 'until [ -e go ]; do sleep 0.01; done' >/dev/null 2>&1 &) ; true", here)
     assert len(living() - before) >= 2, "what was left, and the guard that would end it with mcode"
     (here / "go").touch()
-    assert wait_until(lambda: len(living() - before) == 1, 10)
+    assert wait_until(lambda: len(living() - before) == 1)
     await shell("true", here)
-    assert wait_until(lambda: living() == before, 10), "the next command notices, and the guard leaves"
+    assert wait_until(lambda: living() == before), "the next command notices, and the guard leaves"
 
 
 @LINUX
@@ -472,26 +472,16 @@ FLOODS = {
 
 @pytest.mark.parametrize("text", FLOODS.values(), ids=FLOODS.keys())
 async def test_b_07_a_flood_takes_bounded_memory_and_leaves_the_loop_free(text: str, here: Path) -> None:
-    longest = 0.0
-
-    async def watch() -> None:
-        nonlocal longest
-        while True:
-            before = time.monotonic()
-            await asyncio.sleep(0.005)
-            longest = max(longest, time.monotonic() - before)
-
-    watcher = asyncio.create_task(watch())
     tracemalloc.start()
     try:
-        result = await shell(text, here, spill=here / "whole.txt")
+        async with heart(0.005) as beats:
+            result = await shell(text, here, spill=here / "whole.txt")
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-        watcher.cancel()
     assert result.exit_code == 0
     assert peak < 6 * 1024 * 1024
-    assert longest < 1, "the loop stood still"
+    assert max(beats) < 1, "the loop stood still"
 
 
 async def test_b_07_of_an_overwritten_line_the_last_state_is_shown(here: Path) -> None:

@@ -268,7 +268,7 @@ async def test_an_agent_in_the_background_ends_with_the_session(tmp_path: Path) 
     async with stage(tmp_path, replies, settings=settings, new_prefixes=2) as here:
         await here.say("go")
         await until(lambda: any(event.call.id == "toolu_w" for event in here.of(ToolStarted)))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(25):
             await here.agent.close("other")
     assert "Ended with the session, without a result: Agent" in notices(here)
 

@@ -226,7 +226,7 @@ async def test_b_01_what_a_command_writes_to_the_descriptor_is_only_a_claim(term
 async def test_b_03_the_result_says_what_still_runs(terminal: Terminal) -> None:
     began = time.monotonic()
     result = await terminal.run("sleep 60 & sleep 60 & echo hi")
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 30
     assert result.text == "hi"
     assert result.failure is None
     assert result.notes[0].startswith("2 processes still running")
@@ -236,20 +236,20 @@ async def test_b_03_the_result_says_what_still_runs(terminal: Terminal) -> None:
 async def test_b_03_a_background_child_without_pipes_delays_nothing_at_all(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "AFTER_END", 30.0)
+    monkeypatch.setattr(process, "AFTER_END", 60.0)
     began = time.monotonic()
     result = await terminal.run("sleep 60 >/dev/null 2>&1 & cd .")
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert result.notes[0].startswith("1 process still running")
     await end_all_children()
 
 
 async def test_b_04_a_time_limit_is_said_with_the_output_so_far(terminal: Terminal) -> None:
-    result = await terminal.run("echo working; sleep 60", timeout=700)
+    result = await terminal.run("echo working; sleep 60", timeout=1_500)
     assert result.failure is FailureKind.TIMEOUT
     assert result.text.startswith("working\n")
-    assert "timed out after 0.7 s" in result.text
-    assert result.summary == "timed out after 0.7 s"
+    assert "timed out after 1.5 s" in result.text
+    assert result.summary == "timed out after 1.5 s"
     assert result.data["timed_out"] is True
     assert result.data["exit_code"] == 143
     assert result.data["stdout"] == "working\n"
@@ -280,9 +280,9 @@ async def test_b_04_what_an_asked_command_left_is_ended_with_mcode(terminal: Ter
 async def test_b_06_nothing_waits_for_input(text: str, terminal: Terminal) -> None:
     subprocess.run(["git", "init", "-q", str(terminal.root)], check=True)
     began = time.monotonic()
-    result = await terminal.run(text, timeout=20_000)
+    result = await terminal.run(text, timeout=60_000)
     assert not result.data["timed_out"]
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
 
 
 # --- B-07: output
@@ -338,9 +338,14 @@ async def test_b_07_the_last_line_is_shown_while_the_command_runs(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bash, "_PROGRESS_PAUSE", 0.0)
-    await terminal.run("echo one; sleep 0.2; printf '10%%\\r20%%'; sleep 0.2; echo; echo three")
+    wait = "until [ -e {} ]; do sleep 0.02; done"
+    command = f"echo one; {wait.format('a')}; printf '10%%\\r20%%'; {wait.format('b')}; echo; echo three"
+    running = asyncio.create_task(terminal.run(command))
+    for line, gate in (("one", "a"), ("20%", "b")):
+        assert await asyncio.to_thread(wait_until, lambda line=line: line in terminal.services.lines)
+        (terminal.root / gate).touch()
+    await running
     assert terminal.services.lines[-1] == "three"
-    assert "20%" in terminal.services.lines
     assert set(terminal.services.lines) <= {"one", "20%", "three"}
 
 

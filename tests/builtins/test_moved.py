@@ -60,7 +60,7 @@ async def test_a_moved_command_goes_on_and_the_model_is_told_its_job(tmp_path: P
         assert "running" in shown.text
         assert "begun" in shown.text
         (tmp_path / "open").touch()
-        await here.agent.jobs.wait(job, 10)
+        await here.agent.jobs.wait(job, 30)
         assert job.state == "exit 0"
         assert job.file.read_text() == "begun\ndone\n"
         await here.say("and now?")
@@ -70,15 +70,15 @@ async def test_a_moved_command_goes_on_and_the_model_is_told_its_job(tmp_path: P
 
 
 async def test_a_moved_command_has_no_limit_of_time_any_more(tmp_path: Path) -> None:
-    script = turns(use("Bash", command=gate(tmp_path), timeout=1_500), "it goes on")
+    script = turns(use("Bash", command=gate(tmp_path), timeout=2_500), "it goes on")
     async with stage(tmp_path, script, options=BYPASS) as here:
         turn = await begun(here)
         (job,) = here.agent.jobs.move()
         await turn
-        await asyncio.sleep(1.6)
+        await asyncio.sleep(2.6)
         assert job.running
         (tmp_path / "open").touch()
-        await here.agent.jobs.wait(job, 10)
+        await here.agent.jobs.wait(job, 30)
         assert job.state == "exit 0"
 
 
@@ -112,7 +112,7 @@ async def test_the_users_own_command_can_be_moved_too(tmp_path: Path) -> None:
         (job,) = here.agent.jobs.move()
         assert "background job b1" in (await own).text
         (tmp_path / "open").touch()
-        await here.agent.jobs.wait(job, 10)
+        await here.agent.jobs.wait(job, 30)
         assert job.state == "exit 0"
 
 

@@ -48,7 +48,7 @@ def test_b_05_a_job_never_outlives_the_program(machine: Machine, number: signal.
             run.send_signal(number)
             _, errors = run.communicate(timeout=PATIENCE)
     assert run.returncode in {-signal.SIGKILL, 129}, errors.decode()
-    assert _soon(lambda: not any(map(_lives, pids)), 5.0)
+    assert _soon(lambda: not any(map(_lives, pids)), PATIENCE)
 
 
 def test_a_run_that_ends_takes_its_job_along_and_its_last_line_is_its_result(machine: Machine) -> None:
@@ -57,12 +57,14 @@ def test_a_run_that_ends_takes_its_job_along_and_its_last_line_is_its_result(mac
             "blocks": [use("Bash", "j", command="sh job.sh", run_in_background=True)],
             "stop_reason": "tool_use",
         },
+        {"blocks": [use("Bash", "w", command="sh wait.sh")], "stop_reason": "tool_use"},
         {"blocks": [use("TaskOutput", "t", task_id="b1", block=False)], "stop_reason": "tool_use"},
         "bye",
     )
     script = parse_script({"turns": [{"reply": reply} for reply in replies]}, "test")
-    machine.settings({"permissions": {"allow": ["Bash(sh job.sh)"]}})
-    (machine.project / "job.sh").write_text("echo $$; sleep 301; :")
+    machine.settings({"permissions": {"allow": ["Bash(sh job.sh)", "Bash(sh wait.sh)"]}})
+    (machine.project / "job.sh").write_text("echo $$ | tee job.pid; touch begun; sleep 301; :")
+    (machine.project / "wait.sh").write_text("until [ -e begun ]; do sleep 0.02; done")
     with running_server(script) as server:
         ran = machine.run("-p", "go", "--output-format", "stream-json", server=server)
     assert ran.code == 0, ran.err
@@ -72,7 +74,9 @@ def test_a_run_that_ends_takes_its_job_along_and_its_last_line_is_its_result(mac
         for line in ran.lines
         if "TaskOutput" not in str(line.get("message")) and "status" in str(line.get("tool_use_result"))
     ]
-    assert not _lives(int(shown["output"]))
+    assert shown["status"] == "running"
+    job = int((machine.project / "job.pid").read_text())
+    assert _soon(lambda: not _lives(job), PATIENCE)
 
 
 def _is_written(file: Path) -> bool:

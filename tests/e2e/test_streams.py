@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mcode.model.script import Script
     from tests.e2e.binary import Machine
 
-ENDING = 10.0
+ENDING = 30.0
 """Seconds within which a signal ends mcode on a busy machine; a joined thread would never end."""
 
 

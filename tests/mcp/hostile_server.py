@@ -193,6 +193,8 @@ def call(identifier: Any, name: str, arguments: dict[str, Any], meta: dict[str, 
 
 def slow(identifier: Any, arguments: dict[str, Any], meta: dict[str, Any]) -> Any:
     steps = int(arguments.get("steps", 0)) or 1
+    while "until" in arguments and not Path(arguments["until"]).exists():
+        time.sleep(0.02)
     for step in range(steps):
         time.sleep(float(arguments.get("seconds", 5)) / steps)
         if identifier in CANCELLED:

@@ -126,7 +126,7 @@ async def live(
         await servers.close()
 
 
-async def until(condition: Any, seconds: float = 10) -> None:
+async def until(condition: Any, seconds: float = 30) -> None:
     """Wait for a condition; fail when it does not come."""
     async with asyncio.timeout(seconds):
         while not condition():

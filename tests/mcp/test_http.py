@@ -17,6 +17,7 @@ from mcode.mcp.entries import ServerEntry
 from mcode.mcp.http import HttpTransport
 from mcode.mcp.http_guard import is_loopback, same_origin
 from tests.mcp.http_server import TOOL, Answer, Asked, Faulty, event, result_of, send_chunked, serving
+from tests.mcp.live import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -70,8 +71,7 @@ async def test_a_server_is_connected_listed_called_and_told_of_the_end(tmp_path:
             == "session-1"
         )
         assert transport.fault == ""
-        await asyncio.sleep(0.05)
-        assert server.open == 0
+        await until(lambda: server.open == 0)
 
 
 async def test_answers_may_come_as_events(tmp_path: Path) -> None:
@@ -216,13 +216,14 @@ async def test_a_call_that_is_given_up_leaves_the_server_usable(tmp_path: Path) 
         with pytest.raises(library.failures()):
             await client.call_tool("echo", {}, read_timeout_seconds=0.2)
         assert [tool.name for tool in (await client.list_tools()).tools] == ["echo"]
-        assert [asked.message["params"]["requestId"] for asked in server.of("notifications/cancelled")]
+        await until(lambda: server.of("notifications/cancelled"))
+        assert all(asked.message["params"]["requestId"] for asked in server.of("notifications/cancelled"))
 
 
 async def test_m_10_a_server_that_takes_no_farewell_holds_up_the_end_for_a_second(tmp_path: Path) -> None:
     async with serving(Faulty("no-farewell")) as server:
         transport = transport_to(server.url, tmp_path)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             async with connected(transport) as client:
                 await call(client)
         assert "DELETE" in [asked.method for asked in server.asked]
@@ -359,7 +360,7 @@ async def test_a_message_that_a_server_of_events_refuses_ends_the_connection_at_
     async with serving(legacy("/gone")) as server:
         transport = transport_to(f"{server.url}/sse", tmp_path, "sse")
         with pytest.raises(library.failures()):
-            async with asyncio.timeout(5), connected(transport):
+            async with asyncio.timeout(30), connected(transport):
                 raise AssertionError("it cannot be connected")
     assert "HTTP 404" in transport.fault
 

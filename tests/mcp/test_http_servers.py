@@ -32,7 +32,7 @@ async def test_its_tools_join_the_catalogue(tmp_path: Path) -> None:
     async with serving(Faulty()) as server:
         user_servers(tmp_path, remote={"type": "http", "url": f"{server.url}/mcp"})
         async with stage(tmp_path, QUIET) as opened:
-            await opened.bench.pool.settle(10)
+            await opened.bench.pool.settle(30)
             assert [status.state for status in opened.bench.pool.statuses()] == ["connected"]
             assert opened.agent.catalog.find("mcp__remote__echo") is not None
         assert "DELETE" in [asked.method for asked in server.asked]
@@ -47,7 +47,7 @@ async def test_a_server_that_wants_a_sign_in_is_signed_in_at_from_the_session(
         user_servers(tmp_path, remote={"type": "http", "url": f"{server.url}/mcp"})
         async with stage(tmp_path, QUIET) as opened:
             pool = opened.bench.pool
-            await pool.settle(10)
+            await pool.settle(30)
             (status,) = pool.statuses()
             assert (status.state, status.error) == ("needs sign-in", "it wants you to sign in")
             signing_in = asyncio.ensure_future(pool.sign_in("remote"))
@@ -67,7 +67,7 @@ async def test_m_11_a_server_that_went_away_is_connected_again_after_a_pause(
         user_servers(tmp_path, remote={"type": "http", "url": f"{server.url}/mcp"})
         async with stage(tmp_path, QUIET) as opened:
             pool = opened.bench.pool
-            await pool.settle(10)
+            await pool.settle(30)
             kept = pool.get("remote")
             assert kept is not None
             await server.stop()

@@ -31,12 +31,15 @@ async def test_a_call_that_lasts_goes_on_in_the_background_and_its_result_comes_
 ) -> None:
     configure(tmp_path, h={"args": ["none"]})
     lines = "\n".join(f"row {number}" for number in range(20_000))
-    script = turns(use("mcp__h__slow", seconds=0.6, say=lines), "Meanwhile.", "Now I have it.")
+    go = tmp_path / "go"
+    slow = use("mcp__h__slow", seconds=0, until=str(go), say=lines)
+    script = turns(slow, "Meanwhile.", "Now I have it.")
     async with stage(tmp_path, script) as opened:
         await opened.bench.pool.settle(20)
         opened.answer("once")
         assert (await opened.say("go")).text == "Meanwhile."
         assert "goes on in the background" in opened.result().text
+        go.touch()
         await until(lambda: len(opened.client.requests) == 3)
         said = str(opened.client.requests[2]["messages"][-1]["content"])
         assert "mcp__h__slow, which went on in the background (call toolu_mcp__h__slow), is done" in said
@@ -69,13 +72,16 @@ def hearing(heard: Path, *more: str, **answer: str) -> dict[str, Any]:
 async def test_what_comes_late_takes_the_rest_of_the_road(tmp_path: Path) -> None:
     configure(tmp_path, h={"args": ["none"]})
     heard = tmp_path / "heard"
-    script = turns(use("mcp__h__slow", seconds=0.4, say="their words"), "Meanwhile.", "Now I have it.")
+    go = tmp_path / "go"
+    slow = use("mcp__h__slow", seconds=0.4, until=str(go), say="their words")
+    script = turns(slow, "Meanwhile.", "Now I have it.")
     settings = hearing(heard, updatedToolOutput="a hook's words", additionalContext="Look at it twice.")
     async with stage(tmp_path, script, settings=settings) as opened:
         await opened.bench.pool.settle(20)
         opened.answer("once")
         await opened.say("go")
         assert not heard.exists(), "a call that goes on has not ended"
+        go.touch()
         await until(lambda: len(opened.client.requests) == 3)
         ((event, response, milliseconds),) = [json.loads(line) for line in heard.read_text().splitlines()]
         assert (event, response) == ("PostToolUse", "their words")

@@ -325,10 +325,10 @@ async def test_m_12_a_change_of_the_tools_is_not_lost_in_a_storm_of_changes_of_o
 async def test_m_12_a_burst_of_list_changes_is_one_refresh_a_second(tmp_path: Path) -> None:
     async with live(tmp_path, hostile("changes")) as servers:
         await servers.connected()
-        log = servers.server().log.path
-        await until(lambda: log.read_text().count("tools/list") >= 2, 30)
+        log, began = servers.server().log.path, time.monotonic()
+        await until(lambda: log.read_text().count("tools/list") >= 2)
         await asyncio.sleep(1.2)
-        assert log.read_text().count("tools/list") in (2, 3)
+        assert 2 <= log.read_text().count("tools/list") <= 2 + (time.monotonic() - began)
         assert servers.changes == ["h"]  # nothing had really changed
 
 

@@ -16,6 +16,7 @@ from mcode.wiring.options import Options
 from tests.commands.typing import typed
 from tests.e2e.binary import Machine
 from tests.e2e.terminal import BinaryTerminal
+from tests.mcp.live import until
 from tests.mcp.server_world import ServerWorld
 from tests.stage import Stage, stage
 
@@ -35,7 +36,7 @@ def name_servers(directory: Path, **servers: object) -> None:
 async def asked(opened: Stage) -> QuestionAsked:
     opened.agent.desk.attach()
     await opened.agent.start("startup")
-    for _ in range(200):
+    for _ in range(3_000):
         if opened.of(QuestionAsked):
             return opened.of(QuestionAsked)[0]
         await asyncio.sleep(0.01)
@@ -47,7 +48,7 @@ def notices(opened: Stage) -> str:
 
 
 async def noticed(opened: Stage, text: str) -> None:
-    for _ in range(500):
+    for _ in range(3_000):
         if text in notices(opened):
             return
         await asyncio.sleep(0.01)
@@ -158,6 +159,7 @@ async def test_a_session_that_is_left_withdraws_the_question_and_the_next_one_as
         await opened.agent.close("clear")
         assert opened.agent.desk.waiting == ()
         await new.start("clear")
+        await until(lambda: bool(questions))
         await asyncio.sleep(0.05)
         assert len(questions) == 1
         await new.close("other")

@@ -46,7 +46,7 @@ async def test_m_10_twenty_servers_some_ignoring_signals_and_one_with_an_orphan_
         await servers.servers.close()
         took = time.monotonic() - began
     assert not [pid for pid in [*pids, grandchild] if runs(pid)]
-    assert took < 6  # 3 s, and room for a busy machine
+    assert took < 15  # 3 s, and room for a busy machine
 
 
 async def test_m_10_what_a_server_leaves_behind_when_it_dies_is_swept_up(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ async def test_m_10_no_server_survives_a_signal_that_ends_mcode_in_the_middle_of
         (pid,) = pids_in((machine.home / ".mcode" / "logs" / "mcp" / "h.log").read_text())
         assert runs(pid)
         process.send_signal(signal.SIGHUP)  # SIGTERM ends it the same way
-        await asyncio.to_thread(process.communicate, timeout=20)
+        await asyncio.to_thread(process.communicate, timeout=60)
     assert process.returncode == 129
     assert not runs(pid)
 

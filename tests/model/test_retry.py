@@ -266,7 +266,7 @@ async def test_s_02_a_profile_may_accept_calls_with_end_turn(fake_time: FakeTime
 async def test_s_07_a_cancelled_answer_leaves_what_had_come() -> None:
     kept: list[AssembledMessage] = []
     shown = asyncio.Event()
-    slow = Reply(blocks=(text("one two three four"),), chunk=4, pace=30)
+    slow = Reply(blocks=(text("one two three four"),), chunk=4, pace=60)
     task = asyncio.create_task(
         complete(
             ScriptedClient(script_of(slow)),
@@ -277,7 +277,7 @@ async def test_s_07_a_cancelled_answer_leaves_what_had_come() -> None:
     await shown.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 1)
+        await asyncio.wait_for(task, 30)
     assert kept[0].message["content"] == [text("one ")]
     assert not kept[0].complete
 
@@ -290,13 +290,13 @@ async def test_s_06_a_wait_can_be_cancelled() -> None:
             ScriptedClient(script_of(broken_after_text(), GOOD)),
             BODY,
             Listeners(on_retry=lambda _: waiting.set(), on_cancelled=kept.append),
-            policy=RetryPolicy(first_delay=30),
+            policy=RetryPolicy(first_delay=60),
         )
     )
     await waiting.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 1)
+        await asyncio.wait_for(task, 30)
     assert kept[0].message["content"] == [text("Half a")], "the words that stood on the screen are kept"
 
 

@@ -237,7 +237,7 @@ async def test_deny_and_stop_ends_the_program_and_the_turn_goes_on(tmp_path: Pat
         turn = asyncio.create_task(here.say("go"))
         await until(lambda: len(waiting(here)) == 3)
         stop()
-        finished = await asyncio.wait_for(turn, 10)
+        finished = await asyncio.wait_for(turn, 30)
         assert (finished.reason, finished.text) == ("end", "Done.")
         told = result_of(here)
         assert told.startswith("failed (stopped_by_user): 3 calls, 1 denied, 2 cancelled")

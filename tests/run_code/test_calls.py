@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mcode.call import FailureKind, Outcome, Status
 from mcode.tool import Placement
-from tests.run_code.workplace import Failed
+from tests.run_code.workplace import QUICK, Failed, until
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
@@ -27,7 +28,7 @@ def read(arguments: JsonObject) -> JsonObject:
 
 async def test_01_three_reads_overlap_and_come_back_as_one_result(place: Workplace) -> None:
     async def slow(arguments: JsonObject) -> JsonObject:
-        await asyncio.sleep(0.05)
+        await until(lambda: place.most_running == 3)
         return read(arguments)
 
     place.tool("Read", slow)
@@ -37,8 +38,7 @@ async def test_01_three_reads_overlap_and_come_back_as_one_result(place: Workpla
     )
     assert ran.value == "[1,2,3]"
     assert ran.text.startswith("ok: 3 calls\n")
-    assert place.most_running == 3
-    assert [call["index"] for call in ran.calls] == [1, 2, 3]
+    assert sorted(call["index"] for call in ran.calls) == [1, 2, 3]
 
 
 async def test_02_fifty_one_calls_are_in_the_audit_and_three_items_in_the_result(place: Workplace) -> None:
@@ -229,7 +229,7 @@ async def test_16_waiting_for_a_timer_costs_no_cpu(place: Workplace) -> None:
     )
     assert ran.value == '["b","cd"]'
     assert ran.audit[-1]["wall_ms"] >= 50
-    assert ran.audit[-1]["cpu_ms"] < 10
+    assert ran.audit[-1]["cpu_ms"] < 40
     ran = await place.run("setTimeout(() => { throw new Error('in a timer') }, 1);\nawait sleep(1000)")
     assert ran.status == "exception"
     assert "in a timer" in ran.text
@@ -259,9 +259,10 @@ async def test_17_a_call_that_nobody_awaited_is_run_and_named(place: Workplace) 
 
 async def test_after_an_error_what_has_not_started_never_does(place: Workplace) -> None:
     async def slow(_: JsonObject) -> str:
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(1.0)  # the program's error has come meanwhile, also on a busy machine
         return "written"
 
+    place.limits = replace(QUICK, after_failure=30.0)
     place.tool("Write", slow, reads=False)
     ran = await place.run(
         "for (const n of [1, 2, 3]) tools.Write({n});\nawait sleep(20);\nthrow new Error('enough')"

@@ -30,7 +30,7 @@ async def cancelled(task: asyncio.Task[Ran]) -> ToolResult:
     try:
         await task
     except asyncio.CancelledError as stopped:
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 15  # less than the program and its calls would take
         (result,) = stopped.args
         return result
     raise AssertionError("the program was not cancelled")
@@ -87,7 +87,7 @@ async def test_30_a_program_whose_worker_is_killed_from_outside_says_so(place: W
         os.kill(pid, signal.SIGKILL)
     began = time.monotonic()
     ran = await task
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < 30
     assert ran.status == "worker_died"
     assert "The engine's process died (SIGKILL)" in ran.text
     assert "- Write {} (call 1, line 1): done" in ran.text
@@ -117,9 +117,10 @@ async def test_a_dead_spare_is_replaced_unnoticed(place: Workplace) -> None:
     await place.run("1")
     await until(lambda: len(living() - before) == 1)
     await asyncio.sleep(0.1)
-    (spare,) = living() - before
-    os.kill(spare, signal.SIGKILL)
-    assert wait_until(lambda: not is_alive(spare))
+    spares = living() - before  # on a slow machine the used one may be there still
+    for spare in spares:
+        os.kill(spare, signal.SIGKILL)
+    assert wait_until(lambda: not any(map(is_alive, spares)))
     assert (await place.run("6")).value == "6"
 
 
@@ -224,10 +225,11 @@ async def test_two_programs_of_one_message_run_one_after_the_other(place: Workpl
 async def test_a_worker_that_stops_answering_is_ended_by_the_watch(place: Workplace) -> None:
     place.limits = replace(QUICK, watch_extra=0.2)
     before = living()
-    task = place.start("await sleep(100); while (true) await sleep(5)")
-    await asyncio.sleep(0.3)
+    place.tool("Read", lambda _: "it runs")
+    task = place.start("await tools.Read({}); while (true) await sleep(5)")
+    await until(lambda: len(place.calls) == 1)
     for pid in living() - before:
         os.kill(pid, signal.SIGSTOP)
-    ran = await asyncio.wait_for(task, 10)
+    ran = await asyncio.wait_for(task, 30)
     assert ran.status == "cpu_limit"
     assert "it did not answer for" in ran.text

@@ -148,24 +148,27 @@ async def test_r_01_the_kernel_counts_the_cpu_of_a_running_program(place: Workpl
 
 
 async def test_a_worker_is_never_used_twice_and_a_spare_waits(place: Workplace) -> None:
-    before = living()
-    pids: set[int] = set()
+    before, seen = living(), set[int]()
+
+    def another_waits() -> bool:
+        found = living() - before
+        return len(found) == 1 and not found & seen
+
     for _ in range(3):
         await place.run("1")
-        await until(lambda: len(living() - before) == 1)
-        await asyncio.sleep(0.05)
-        pids |= living() - before
-    assert len(pids) == 3
+        await until(another_waits)
+        seen |= living() - before
 
 
 async def test_programs_leave_no_descriptors_behind(place: Workplace) -> None:
+    nobody = living()
     await place.run("1")
+    await until(lambda: len(living() - nobody) == 1)
     await asyncio.sleep(0.1)
     before = open_descriptors()
     for code in ("1", "while (true) {}", "throw 1", "let = "):
         await place.run(code)
-    await asyncio.sleep(0.1)
-    assert open_descriptors() <= before
+    await until(lambda: open_descriptors() <= before)
 
 
 async def test_a_worker_dies_with_the_agent(tmp_path: Path) -> None:
@@ -175,12 +178,13 @@ async def test_a_worker_dies_with_the_agent(tmp_path: Path) -> None:
         "import asyncio\n"
         "from dataclasses import replace\n"
         "from pathlib import Path\n"
-        "from tests.run_code.workplace import QUICK, Workplace\n"
+        "from tests.children import living\n"
+        "from tests.run_code.workplace import QUICK, Workplace, until\n"
         "async def main():\n"
         f"    place = Workplace(Path({str(tmp_path)!r}))\n"
         "    place.limits = replace(QUICK, cpu=60.0)\n"
         "    task = place.start('while (true) {}')\n"
-        "    await asyncio.sleep(0.4)\n"
+        "    await until(lambda: len(living()) > 1)\n"
         "    print('running', flush=True)\n"
         "    await task\n"
         "asyncio.run(main())\n"
@@ -199,7 +203,7 @@ async def test_a_worker_dies_with_the_agent(tmp_path: Path) -> None:
         assert workers
         process.kill()
         await process.wait()
-        assert wait_until(lambda: not any(map(is_alive, workers)), 20.0)
+        assert wait_until(lambda: not any(map(is_alive, workers)))
 
 
 async def test_an_engine_that_cannot_be_loaded_is_named_with_the_remedy(
@@ -285,11 +289,11 @@ async def test_closing_a_pipe_wakes_whoever_waits_for_it() -> None:
     assert not sending.done()
     writer.close()
     with pytest.raises(BrokenPipeError):
-        await asyncio.wait_for(sending, 1)
+        await asyncio.wait_for(sending, 30)
     receiving = asyncio.create_task(reader.receive())
     await asyncio.sleep(0.01)
     reader.close()
-    assert await asyncio.wait_for(receiving, 1) is None
+    assert await asyncio.wait_for(receiving, 30) is None
 
 
 async def test_a_frame_over_the_limit_is_refused_before_it_is_read() -> None:
@@ -344,7 +348,7 @@ async def test_a_worker_that_sends_nonsense_is_ended_and_nothing_is_called(
     monkeypatch.setattr(engine_module, "find_library", lambda: Library(fake))
     place.tool("Write", lambda _: "x", reads=False)
     for frame in NONSENSE:
-        ran = await asyncio.wait_for(place.run(frame), 10)
+        ran = await asyncio.wait_for(place.run(frame), 30)
         assert ran.status == "worker_died", (frame, ran.text)
     assert place.calls == []
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcode.run_code.limits import Limits
+from tests.heart import heart
 from tests.run_code.workplace import QUICK
 
 if TYPE_CHECKING:
@@ -68,20 +69,11 @@ async def test_23_what_was_logged_before_the_limit_is_shown(place: Workplace) ->
 async def test_24_built_ins_that_never_end_are_killed_and_the_loop_goes_on(
     place: Workplace, code: str
 ) -> None:
-    gaps: list[float] = []
-
-    async def beat() -> None:
-        while True:
-            began = time.monotonic()
-            await asyncio.sleep(0.005)
-            gaps.append(time.monotonic() - began)
-
-    heart = asyncio.create_task(beat())
-    ran = await ends(place, code, "cpu_limit")
-    heart.cancel()
+    async with heart(0.005) as beats:
+        ran = await ends(place, code, "cpu_limit")
     assert "CPU time" in ran.text
-    assert len(gaps) > 20
-    assert sorted(gaps)[len(gaps) // 2] < 0.05
+    assert len(beats) > 4
+    assert sorted(beats)[len(beats) // 2] < 0.05
 
 
 EATING = (
@@ -316,16 +308,7 @@ async def test_what_a_program_leaves_behind_does_not_spoil_its_end(place: Workpl
 
 async def test_a_flood_of_empty_lines_leaves_the_loop_to_others(place: Workplace) -> None:
     place.limits = replace(QUICK, cpu=1.0)
-    gaps: list[float] = []
-
-    async def beat() -> None:
-        while True:
-            began = time.monotonic()
-            await asyncio.sleep(0.002)
-            gaps.append(time.monotonic() - began)
-
-    heart = asyncio.create_task(beat())
-    ran = await place.run("for (let n = 0; n < 100_000; n++) console.log(); return 'through'")
-    heart.cancel()
+    async with heart() as beats:
+        ran = await place.run("for (let n = 0; n < 100_000; n++) console.log(); return 'through'")
     assert "through" in ran.text
-    assert sorted(gaps)[int(len(gaps) * 0.9)] < 0.1
+    assert sorted(beats)[int(len(beats) * 0.9)] < 0.1

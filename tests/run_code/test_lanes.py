@@ -26,7 +26,7 @@ async def test_a_call_that_leaves_early_does_not_let_a_later_one_overtake() -> N
     assert not third.turn.is_set
     lanes.leave(first)
     assert third.turn.is_set
-    await asyncio.wait_for(lanes.body(third), 1)
+    await asyncio.wait_for(lanes.body(third), 30)
 
 
 async def test_calls_that_are_decided_on_together_still_run_one_by_one_in_order(place: Workplace) -> None:

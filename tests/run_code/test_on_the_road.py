@@ -98,7 +98,8 @@ async def test_18_an_answer_may_take_longer_than_the_cpu_budget(tmp_path: Path) 
         assert (root / "new.txt").read_text() == "x"
         audit = (here.agent.session.directory / "program-prog.jsonl").read_text().splitlines()
         call = json.loads(audit[1])
-        assert call["judged_ms"] >= 800 > call["duration_ms"]
+        assert call["judged_ms"] >= 800
+        assert call["duration_ms"] < call["judged_ms"]
 
 
 async def test_19_a_denied_edit_among_five_is_a_value_and_the_other_four_are_made(tmp_path: Path) -> None:
@@ -290,7 +291,7 @@ async def test_30_an_interrupt_at_any_moment_leaves_a_truthful_record(tmp_path: 
         await until(reached)
         await asyncio.sleep(0.05)
         assert here.agent.interrupt()
-        assert (await asyncio.wait_for(turn, 5)).reason == "interrupted"
+        assert (await asyncio.wait_for(turn, 30)).reason == "interrupted"
         told = result_of(here)
         assert "The program was cancelled when the user stopped the turn" in told
         assert "Write {" in told

@@ -123,7 +123,7 @@ class RawClient:
 
     async def is_closed(self) -> bool:
         """True where the server closes the connection without another byte."""
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(30):
             return await self._reader.read(1) == b""
 
     def leave(self) -> None:

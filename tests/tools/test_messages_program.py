@@ -30,7 +30,7 @@ HELLO = Script(fallback=reply("Hello there."), name="hello")
 def post(url: str) -> bytes:
     data = json.dumps(request(stream=False)).encode()
     made = urllib.request.Request(f"{url}/v1/messages", data, HEADERS)
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(made, timeout=10) as got:
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(made, timeout=30) as got:
         return got.read()
 
 

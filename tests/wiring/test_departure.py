@@ -107,10 +107,10 @@ async def test_an_answer_a_failure_and_a_wait_for_another_try_end_the_waiting(en
 async def test_the_client_says_that_the_request_is_out_before_any_answer() -> None:
     events, sent = EventBus(), asyncio.Event()
     departure = Departure.of(events, sent)
-    await asyncio.wait_for(departure.clear(), 1)  # nothing is under way: nothing to wait for
+    await asyncio.wait_for(departure.clear(), 30)  # nothing is under way: nothing to wait for
     waiting = asyncio.ensure_future(departure.request())
     events.emit(RequestStarted(1))
     await moments()
     assert not waiting.done()
     sent.set()
-    await asyncio.wait_for(waiting, 1)
+    await asyncio.wait_for(waiting, 30)

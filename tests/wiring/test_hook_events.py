@@ -31,7 +31,7 @@ async def told(directory: Path, count: int = 1) -> list[dict[str, Any]]:
     """What the hook was told so far; waits for it."""
     path = directory / "told"
     lines: list[str] = []
-    for _ in range(500):
+    for _ in range(3_000):
         lines = path.read_text().splitlines() if path.exists() else []
         lines = [line for line in lines if line]
         if len(lines) >= count:
@@ -188,7 +188,7 @@ async def test_p_16_a_guard_that_is_switched_off_blocks_nothing(tmp_path: Path) 
 async def test_a_hook_in_the_background_wakes_the_model(tmp_path: Path) -> None:
     settings = hooks("SessionStart", "sleep 0.1; echo the build broke >&2; exit 2", asyncRewake=True)
     async with stage(tmp_path, turns("I shall look."), settings=settings) as opened:
-        for _ in range(500):
+        for _ in range(3_000):
             if opened.of(TurnFinished):
                 break
             await asyncio.sleep(0.01)

@@ -103,7 +103,7 @@ async def _session(directory: Path) -> None:
         await opened.bench.pool.settle(30)
         assert (await opened.say("look at it")).text == "all done"
         await typed(opened, "/compact keep the names")
-        for _ in range(500):
+        for _ in range(3_000):
             if '"Notification"' in (directory / "told").read_text():
                 break
             await asyncio.sleep(0.01)
