@@ -111,6 +111,8 @@ class SubagentMaker:
         self._call = call
         self._inner = inner
         self._conversation = Conversation(SubagentLog(parts.session.journal, parts.conversation, call.id))
+        # What it does belongs to the turn that started it: a rewind to before that takes it back.
+        self._conversation.turn = max(call.turn - 1, 0)
         # One set of ids for all: nobody repeats what another has used.
         self._conversation.history.used_ids = parts.conversation.history.used_ids
         self._events = SubagentEvents(parts.agent().events, call.id, progress)

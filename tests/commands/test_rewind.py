@@ -183,3 +183,21 @@ async def test_u_04_where_undo_is_not_required_each_change_without_a_way_back_is
         area = LiveArea("", "")
         area.follow(session.agent)
         assert "undo optional" in area.status(80).text
+
+
+async def test_what_a_sub_agent_did_belongs_to_the_turn_that_it_worked_in(tmp_path: Path) -> None:
+    script = turns(
+        "Yes.",
+        use("Agent", "agent1", prompt="write it", description="d"),
+        [use("Write", "inner1", file_path="a.txt", content="x\n"), use("Bash", "inner2", command="true")],
+        "Written.",
+        "Done.",
+    )
+    async with stage(tmp_path, script, settings=ALLOWED, new_prefixes=4) as session:
+        await session.say("hello")
+        await session.say("let somebody write it")
+        assert (session.project / "a.txt").read_text() == "x\n"
+        result = await typed(session, "/rewind 2")
+        assert not result.failed
+        assert not (session.project / "a.txt").exists()
+        assert "1 shell command ran since then" in result.text
