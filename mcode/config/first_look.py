@@ -37,6 +37,7 @@ def first_look(places: Places) -> UiSettings:
         title=_boolean(given.get("title"), usual.title),
         idle_time=_seconds(given.get("idleTime"), usual.idle_time),
         arm_delay=_seconds(given.get("armDelay"), usual.arm_delay),
+        glyphs="ascii" if given.get("glyphs") == "ascii" else usual.glyphs,
         mouse=_boolean(given.get("mouse"), usual.mouse),
     )
 

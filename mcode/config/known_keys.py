@@ -178,6 +178,7 @@ KEYS: dict[str, Key] = {
     "mcode.ui.title": Key(flag, "user"),
     "mcode.ui.idleTime": Key(number(0.5, 60), "user"),
     "mcode.ui.armDelay": Key(number(0.3, 60), "user"),
+    "mcode.ui.glyphs": Key(one_of("auto", "ascii"), "user"),
     "mcode.ui.mouse": Key(flag, "user"),
     "mcode.ui.keys": Key(key_names, "user", "members"),
     "mcode.toolSearch": Key(anything),

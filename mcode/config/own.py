@@ -30,6 +30,7 @@ def own_settings(values: JsonObject) -> OwnSettings:
             title=values.get("mcode.ui.title", ui.title),
             idle_time=values.get("mcode.ui.idleTime", ui.idle_time),
             arm_delay=values.get("mcode.ui.armDelay", ui.arm_delay),
+            glyphs=values.get("mcode.ui.glyphs", ui.glyphs),
             mouse=values.get("mcode.ui.mouse", ui.mouse),
             keys=values.get("mcode.ui.keys", {}),
         ),

@@ -21,6 +21,8 @@ class UiSettings:
     """Seconds without a key before an approval may take the focus."""
     arm_delay: float = 0.5
     """Seconds before a focused approval accepts a key."""
+    glyphs: str = "auto"
+    """`ascii` draws with plain characters alone; `auto` goes by locale and terminal."""
     mouse: bool = True
     """Whether the screen takes the mouse; without it the terminal selects by itself."""
     keys: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -64,7 +64,7 @@ def look_for(ui: UiSettings, environment: Mapping[str, str], *, decoration: bool
     return Look(
         decorated=decoration and not dumb,
         color=not environment.get("NO_COLOR"),
-        unicode=can_show_unicode(environment),
+        unicode=ui.glyphs != "ascii" and can_show_unicode(environment),
         bell=ui.bell,
         idle=max(_LEAST_IDLE, ui.idle_time),
         arm=max(_LEAST_ARM, ui.arm_delay),

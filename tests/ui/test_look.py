@@ -5,8 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from pathlib import Path
+
+from mcode.config.first_look import first_look
+from mcode.config.load import load_settings
+from mcode.config.places import Places
 from mcode.config.settings import UiSettings
-from mcode.ui.look import look_for
+from mcode.ui.look import can_show_unicode, look_for
 
 
 def test_a_dumb_terminal_and_the_option_take_the_decoration_away() -> None:
@@ -21,6 +26,16 @@ def test_no_color_takes_the_colour_and_leaves_the_rest() -> None:
     assert look.decorated
     assert look.palette.bad("x") == "x"
     assert look_for(UiSettings(), {"TERM": "xterm"}).palette.bad("x") != "x"
+
+
+def test_the_user_may_ask_for_plain_characters_where_the_terminal_could_show_more(tmp_path: Path) -> None:
+    environment = {"TERM": "xterm", "HOME": str(tmp_path)}
+    places = Places(home=tmp_path, state=tmp_path / ".mcode", claude=tmp_path / ".claude")
+    places.state.mkdir()
+    places.settings_file.write_text('{"mcode": {"ui": {"glyphs": "ascii"}}}')
+    assert not look_for(first_look(places), environment).unicode
+    assert not look_for(load_settings(places, tmp_path).own.ui, environment).unicode
+    assert look_for(UiSettings(), environment).unicode == can_show_unicode(environment)
 
 
 def test_the_times_before_an_approval_cannot_be_set_below_their_minimum() -> None:
