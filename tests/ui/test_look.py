@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mcode.config.first_look import first_look
 from mcode.config.load import load_settings
 from mcode.config.places import Places
 from mcode.config.settings import UiSettings
 from mcode.ui.look import can_show_unicode, look_for
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_dumb_terminal_and_the_option_take_the_decoration_away() -> None:
