@@ -18,7 +18,7 @@ from mcode.builtins.refusal import RefusalError
 from mcode.text import show_control
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Awaitable, Callable
     from pathlib import Path
 
     from mcode.jsontext import JsonObject
@@ -97,10 +97,11 @@ class FileState:
         rest = [f"({len(lines) - DIFF_LINES} more lines differ)"] if len(lines) > DIFF_LINES else []
         return "\n".join(lines[:DIFF_LINES] + rest)
 
-    async def refresh(self, path: Path) -> str | None:
+    async def refresh(self, path: Path, left: Callable[[Path, bytes], Awaitable[None]]) -> str | None:
         """Take note of what hooks made of a file that the session has just changed.
 
-        Returns a sentence with a short diff for the model where the file is different now, else None.
+        Returns a sentence with a short diff for the model where the file is different now, else None. `left` is told
+        what is in it then, so that it can be undone with the call.
         """
         try:
             target = resolve(path)
@@ -109,9 +110,13 @@ class FileState:
         if not self.knows(target):
             return None
         async with self.lock(target):
-            return await asyncio.to_thread(self._refresh, target)
+            found = await asyncio.to_thread(self._refresh, target)
+            if found is None:
+                return None
+            await left(target, found[1])
+            return found[0]
 
-    def _refresh(self, target: Path) -> str | None:
+    def _refresh(self, target: Path) -> tuple[str, bytes] | None:
         try:
             with open_directory(target.parent) as directory:
                 now = read_regular(directory, target.name)
@@ -122,7 +127,7 @@ class FileState:
         difference = self.drift(target, now.raw)
         self.remember(target, now.raw)
         text = f"{target} was changed by a hook after this call; its new state counts as read."
-        return text if difference is None else f"{text}\n{difference}"
+        return text if difference is None else f"{text}\n{difference}", now.raw
 
     def remembered(self) -> JsonObject:
         """The state as a small JSON object: the hash of each file by its path."""

@@ -74,6 +74,10 @@ class Executor:
         self._files = files
         self._desk = desk
 
+    async def note_left(self, call: Call, path: Path, new: bytes) -> None:
+        """Keep for undo what a file holds behind a call and its hooks."""
+        await self._files.note_left(call, path, new)
+
     async def execute(self, admitted: Admitted) -> tuple[ToolResult, float]:
         """Run the body; returns its result and the seconds it took. A bug in it raises, for `run` to report."""
         tool = admitted.tool

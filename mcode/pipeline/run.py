@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mcode.call import FailureKind, Origin, Outcome, Status
@@ -66,8 +67,9 @@ class Pipeline:
     recorder: Recorder
     workspace: Workspace
     programs: Programs
-    refresh: Callable[[Path], Awaitable[str | None]]
-    """Takes note of what hooks made of a changed file; returns a sentence for the model where it differs."""
+    refresh: Callable[[Path, Callable[[Path, bytes], Awaitable[None]]], Awaitable[str | None]]
+    """Takes note of what hooks made of a changed file, and has that kept for undo; returns a sentence for the model
+    where it differs."""
     spill: Callable[[str], Path]
     """Writes text to a private session file and returns its path."""
     keep_image: Callable[[Picture], JsonObject]
@@ -220,7 +222,8 @@ class Pipeline:
         else:
             after = await self.hooks.after_failure(call, text, interrupted=False, duration=seconds)
         journey.hooks += after.said
-        drift = [await self.refresh(path) for path in journey.writes]
+        left = partial(self.executor.note_left, call)
+        drift = [await self.refresh(path, left) for path in journey.writes]
         every_note = (*notes, *after.notes, *after.feedback, *filter(None, drift))
         images = () if replaced or call.origin is Origin.PROGRAM else result.images
         whole = replace(result, text=text, data=data, notes=(*result.notes, *every_note), images=images)

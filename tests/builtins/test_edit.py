@@ -139,16 +139,22 @@ async def test_e_03_a_file_never_read_is_refused(session: Session) -> None:
 
 async def test_e_03_a_formatter_hook_refreshes_the_state_and_the_model_is_told(session: Session) -> None:
     path = session.put("f.py", "x=1\ny=2\n")
+    kept: list[bytes] = []
+
+    async def left(target: Path, new: bytes) -> None:
+        kept.append(new)
+
     await session.read("f.py")
     await session.edit("f.py", "x=1", "x=3")
     path.write_text("x = 3\ny = 2\n")
-    told = await session.files.refresh(path)
+    told = await session.files.refresh(path, left)
     assert told is not None
     assert "changed by a hook" in told
     assert "+x = 3" in told
     assert (await session.edit("f.py", "x = 3", "x = 4")).failure is None
     assert path.read_text() == "x = 4\ny = 2\n"
-    assert await session.files.refresh(path) is None
+    assert await session.files.refresh(path, left) is None
+    assert kept == [b"x = 3\ny = 2\n"]
 
 
 async def test_e_03_a_resumed_session_still_sees_that_the_file_changed_and_shows_the_place(

@@ -201,3 +201,22 @@ async def test_what_a_sub_agent_did_belongs_to_the_turn_that_it_worked_in(tmp_pa
         assert not result.failed
         assert not (session.project / "a.txt").exists()
         assert "1 shell command ran since then" in result.text
+
+
+async def test_a_file_that_a_formatter_hook_has_changed_after_the_call_goes_back_all_the_same(
+    tmp_path: Path,
+) -> None:
+    formatter = {"type": "command", "command": "printf 'formatted\\n' >> a.txt"}
+    settings = {**ALLOWED, "hooks": {"PostToolUse": [{"matcher": "Write", "hooks": [formatter]}]}}
+    script = turns(
+        use("Write", "w1", file_path="a.txt", content="one\n"),
+        "Written.",
+        use("Write", "w2", file_path="a.txt", content="two\n"),
+        "Changed.",
+    )
+    async with stage(tmp_path, script, settings=settings, new_prefixes=1) as session:
+        await session.say("write it")
+        await session.say("change it")
+        assert (session.project / "a.txt").read_text() == "two\nformatted\n"
+        await typed(session, "/rewind 2 files")
+        assert (session.project / "a.txt").read_text() == "one\nformatted\n"
