@@ -3,7 +3,7 @@
     python -m tools.bench_ui [--runs N] [--only WORD]
 
 Ratios within one run: against a bare Textual app that the same terminal starts, or against a key press in an
-empty transcript. `--only` measures the groups whose name holds the word: frame, rest, long, stream, paced, work.
+empty transcript. `--only` measures the groups whose name holds the word: frame, rest, long, old, stream, paced, work.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any, cast
 import pexpect
 
 from mcode.model.script import parse_script
+from mcode.ui.tui.old_blocks import KEPT
 from tests.e2e.binary import Machine, endpoint
 from tests.ui.tui.terminal import READY, ScreenTerminal
-from tools import ui_screen
+from tools import transcript_memory, ui_screen
 from tools.measure import Figure, alternate, calibrate, report, running_cpu
 from tools.messages_server import running_server
 
@@ -95,6 +96,7 @@ def main() -> int:
         "frame": lambda scratch: _first_frame(options.runs, scratch),
         "rest": _rest,
         "long": _long_session,
+        "old": _old_texts,
         "stream": _streaming,
         "paced": _paced,
         "work": _working,
@@ -229,6 +231,20 @@ def _long_session(scratch: Path) -> list[Figure]:
         Figure(
             "/tools with 2,000 tools, to its first rows", listed / key, 10, "keys", f"{listed * 1000:.0f} ms"
         ),
+    ]
+
+
+def _old_texts(scratch: Path) -> list[Figure]:
+    """10,000 blocks with long outputs: as they are, against a run in which no text leaves the memory."""
+    del scratch
+    moved, whole = transcript_memory.in_own_process(KEPT), transcript_memory.in_own_process(10**9)
+    told = f"{moved['taken'] / 2**20:.0f} MiB against {whole['taken'] / 2**20:.0f}"
+    return [
+        Figure(
+            "memory of 10,000 blocks against all in memory", moved["taken"] / whole["taken"], 0.4, detail=told
+        ),
+        Figure("page of old texts against one in memory", moved["page"] / whole["page"], 1.5),
+        Figure("longest step of putting texts away", moved["step"] * 1000, 50, "ms of CPU"),
     ]
 
 

