@@ -1,7 +1,6 @@
 """The fields that hold a block's source text, as bytes and back.
 
-JSON, and no form of Python's own: another process of the same user could reach the file that the bytes lie in,
-a command of the model's among them, and must not get more by that than another text on the screen.
+JSON, and no form of Python's own that can do more than hold values when it is read.
 """
 
 from __future__ import annotations

@@ -303,13 +303,32 @@ def test_the_file_has_no_name_and_is_the_users_own(tmp_path: Path) -> None:
     assert not os.get_inheritable(texts._file.fileno())
 
 
+def test_k_01_what_the_file_holds_can_be_read_by_nobody_else_and_not_be_changed() -> None:
+    texts = OldTexts()
+    secret = "sk-" + "ant-" + "a1b2c3d4" * 4
+    document = tidied(
+        folded([TurnStarted(1, f"{LONG}{secret}"), TurnStarted(2, f"{LONG}{secret}")], texts=texts)
+    )
+    assert texts._file is not None
+    descriptor = texts._file.fileno()
+    raw = os.pread(descriptor, 1 << 20, 0)
+    assert len(raw) == texts.written
+    assert secret.encode() not in raw
+    assert b"worth its way" not in raw
+    half = len(raw) // 2
+    assert raw[:half] != raw[half:], "the same text is written in two ways"
+    os.pwrite(descriptor, bytes([raw[40] ^ 1]), 40)
+    first, second = document.blocks
+    assert (first.whole_text(), second.whole_text()) == (LOST, f"{LONG}{secret}")
+
+
 def test_nothing_is_left_of_it_after_kill_9(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, signal, sys\n"
         "from mcode.ui.tui.old_texts import OldTexts\n"
         "texts = OldTexts(lambda: pathlib.Path(sys.argv[1]))\n"
         "place = texts.keep(b'secret' * 1000)\n"
-        "print(len(place.read()), flush=True)\n"
+        "print(place.read()[:6].decode(), texts.written > 6000, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     ran = subprocess.run(
@@ -318,7 +337,7 @@ def test_nothing_is_left_of_it_after_kill_9(tmp_path: Path) -> None:
         check=False,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )
-    assert (ran.returncode, ran.stdout) == (-signal.SIGKILL, b"6000\n"), ran.stderr
+    assert (ran.returncode, ran.stdout) == (-signal.SIGKILL, b"secret True\n"), ran.stderr
     assert list(tmp_path.iterdir()) == []
 
 
