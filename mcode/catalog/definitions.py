@@ -81,6 +81,11 @@ class Definitions:
             known = self._sizes[tool.name] = (tool, self._measured(tool) or count_definition(self.of(tool)))
         return known[1]
 
+    def is_counted(self, tool: Tool) -> bool:
+        """Whether its cost is known already."""
+        known = self._sizes.get(tool.name)
+        return known is not None and known[0] is tool
+
     def weight(self, definition: JsonObject) -> int:
         """What a definition costs as it stands in a request (estimate)."""
         name = str(definition["name"])

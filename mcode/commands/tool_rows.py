@@ -123,10 +123,11 @@ class _Stretch:
 
 async def measure_tools(context: CommandContext) -> None:
     """Have the costs of all tools known, a few at a time: the loop goes on meanwhile. They are kept."""
-    tools = list(context.agent.catalog)
+    definitions = context.agent.builder.shelf.definitions
+    tools = [tool for tool in context.agent.catalog if not definitions.is_counted(tool)]
     for first in range(0, len(tools), _AT_ONCE):
         for tool in tools[first : first + _AT_ONCE]:
-            context.agent.builder.shelf.definitions.tokens(tool)
+            definitions.tokens(tool)
         await asyncio.sleep(0)
 
 
