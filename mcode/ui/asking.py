@@ -14,7 +14,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from typing_extensions import TypeIs
 
@@ -157,3 +157,10 @@ def is_question(request: Request) -> TypeIs[QuestionAsked]:
     from mcode.events import QuestionAsked
 
     return isinstance(request, QuestionAsked)
+
+
+def waiting_words(waiting: Sequence[Request]) -> str:
+    """`1 approval`, `2 approvals and 1 question`; empty for nothing."""
+    questions = sum(is_question(request) for request in waiting)
+    counts = ((len(waiting) - questions, "approval"), (questions, "question"))
+    return " and ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count)

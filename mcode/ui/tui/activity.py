@@ -29,13 +29,13 @@ class ActivityLine(Static):
     def __init__(self, facts: Facts) -> None:
         super().__init__(Content(""), markup=False)
         self._facts = facts
-        self._waiting = 0
+        self._waiting = ""
         self._reviewed = False
         self._clock: Timer | None = None
 
-    def waiting(self, count: int) -> None:
-        """So many approvals and questions wait."""
-        self._waiting = count
+    def waiting(self, what: str, *, reviewed: bool) -> None:
+        """What waits for the user, in words, and whether they are at it."""
+        self._waiting, self._reviewed = what, reviewed
         self.refresh_facts()
 
     def reviewing(self, *, reviewed: bool) -> None:
@@ -49,8 +49,8 @@ class ActivityLine(Static):
         text = self._facts.activity
         active = self._facts.active or bool(text)
         if active and self._waiting:
-            what = "1 approval" if self._waiting == 1 else f"{self._waiting} approvals"
-            text = f"* {what} waiting" + ("" if self._reviewed else ": Tab to review   Esc interrupts")
+            text = f"* {self._waiting} waiting"
+            text += "" if self._reviewed else ": Tab to review   Esc interrupts"
         if self.display != active:
             self.display = active
         if active:

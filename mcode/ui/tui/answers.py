@@ -73,10 +73,10 @@ class Answers:
             self._front.say(text, "command")
 
     def approval(self, deciding: Deciding) -> None:
-        """The approval that is shown, whole, with the raw arguments."""
-        from mcode.ui.tui.inspector import TextInspector
+        """What waits and is shown, whole; an approval with the raw arguments."""
+        from mcode.ui.tui.approval_screen import ApprovalScreen
 
         whole = deciding.whole()
         if whole is not None:
             title, make = whole
-            self._front.push_screen(TextInspector(self._front, title, make=make))
+            self._front.push_screen(ApprovalScreen(self._front, title, make=make))

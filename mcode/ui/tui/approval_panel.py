@@ -10,10 +10,9 @@ from textual.content import Content
 from textual.widgets import Static
 from typing_extensions import override
 
-from mcode.text import cell_width, shorten
+from mcode.ui.tui.approval_foot import Foot
 from mcode.ui.tui.rows_view import RowsView
-from mcode.ui.tui.wrapping import wrap_parts
-from mcode.ui.wrap import wrap_all
+from mcode.ui.tui.stage import ROOMY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,25 +27,8 @@ if TYPE_CHECKING:
 _SHARE = 0.6
 """Of the screen's height, at most."""
 
-_PARKED = "Tab to review. Keys you type go to your draft; nothing is decided until you choose and confirm."
-_FOCUSED = "in a moment; keys still go to your draft"
-_ARMED = (
-    "1-{count} choose   Enter confirm   PgUp/PgDn scroll   Ctrl+O full screen   Esc back to prompt (waits)"
-)
-_ARMED_SHORT = "1-{count} choose  Enter confirm  Ctrl+O whole  Esc back"
-_PARKED_SHORT = "Tab reviews it; keys go to your draft"
-_FIRST = "(scroll to the end first)"
-
-_ROOMY = 28
-"""Rows of a screen that has room for every rule whole; on a smaller one that of an unchosen answer has one row."""
-
-_LEAST_BODY = 2
-_KEPT_BODY = 5
-"""Rows of what is decided on that rules in rows of their own leave."""
-_LEAST_RULE = 16
-"""Cells that are worth showing of a rule."""
-_OTHERS = 6
-"""Rows that prompt, status and activity take at least."""
+_LEAST = 2
+"""Rows for body and foot, however small the screen."""
 
 
 class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
@@ -77,14 +59,18 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         Binding("end", "ends(True)", id="approval.end", show=False),
     ]
 
-    def __init__(self, look: Callable[[], Look], height: Callable[[], int]) -> None:
-        """`height`: rows of the screen."""
+    def __init__(
+        self, look: Callable[[], Look], height: Callable[[], int], others: Callable[[], int]
+    ) -> None:
+        """`height`: rows of the screen; `others`: those that the prompt and what stands beside it take."""
         super().__init__()
         self.body = RowsView(look, moved=self._scrolled)
         self.body.can_focus = False
         self._look = look
         self._foot = Static(Content(""), markup=False)
-        self._height = height
+        self._height, self._others = height, others
+        self._fitted = 0
+        """Rows that there were for body and foot when they were drawn."""
         self._offers: Sequence[Offer] = ()
         self._chosen: int | None = None
         self._state = "parked"
@@ -123,10 +109,10 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         self._draw()
 
     def mark(self, state: str, chosen: int | None) -> None:
-        """`parked`, `focused` or `armed`, and the number of the offer that is chosen, from 0."""
+        """`parked`, `focused`, `armed` or `answering`, and the number of the offer that is chosen, from 0."""
         self._state = state
         self._chosen = chosen
-        self.set_class(state != "parked", "focused")
+        self.set_class(state in {"focused", "armed"}, "focused")
         self._draw()
 
     def close(self) -> None:
@@ -164,86 +150,44 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         )
         self._draw()
 
+    def refit(self) -> None:
+        """What stands around the panel may take more or fewer rows once the screen is laid out."""
+        if self.display:
+            self.call_after_refresh(self._refit)
+
+    def _refit(self) -> None:
+        if self._room() != self._fitted:
+            self._draw()
+
+    def _room(self) -> int:
+        """Rows for body and foot: what is around the panel comes first."""
+        height = self._height()
+        most = height - self._others()
+        return max(_LEAST, min(most, int(height * _SHARE) if height >= ROOMY else most) - 2)
+
     def _draw(self) -> None:
         if not self.display:
             return
-        width = max(20, self.size.width or self.app_width - 4)
-        lines = self._foot_lines(width)
-        self._foot.update(Content("\n").join(lines))
+        self._fitted = room = self._room()
         height = self._height()
-        most = height - _OTHERS if height < _ROOMY else int(height * _SHARE)
-        room = max(_LEAST_BODY, min(int(height * _SHARE), most) - len(lines) - 2)
-        if self.body.styles.max_height is None or self.body.styles.max_height.value != room:
-            self.body.styles.max_height = room
-
-    @property
-    def app_width(self) -> int:
-        """Columns of the screen."""
-        return self.screen.size.width
-
-    def _foot_lines(self, width: int) -> list[Content]:
-        total = len(self.body.rows)
-        first, last = self.body.in_view
-        lines = [Content("")]
-        if total and self.body.size.height > 0:
-            lines = [Content(f"lines {first}-{last} of {total}").stylize("dim")]
-        if self._state == "parked":
-            lines += self._short_offers(width)
-        else:
-            short = [len(wrap_all(self._head(at, offer), width, 5)) for at, offer in enumerate(self._offers)]
-            spare = self._height() - _OTHERS - _KEPT_BODY - len(lines) - sum(short) - 3  # frame and hint
-            for at, offer in enumerate(self._offers):
-                made = self._offer_lines(at, offer, width, spare=spare)
-                spare -= len(made) - short[at]
-                lines += made
-        long, short = {
-            "parked": (_PARKED, _PARKED_SHORT),
-            "focused": (_FOCUSED, _FOCUSED),
-        }.get(self._state, (_ARMED, _ARMED_SHORT))
-        count = len(self._offers)
-        hint = long.format(count=count)
-        hint = hint if cell_width(hint) <= width else short.format(count=count)
-        return [*lines, *(Content(row).stylize("bold") for row in wrap_all(hint, width))]
-
-    def _short_offers(self, width: int) -> list[Content]:
-        words = [f"{at} {offer.label}" for at, offer in enumerate(self._offers, 1)]
-        if any(cell_width(each) > width for each in words):  # the rest of one must not run into the next
-            return [Content(row) for each in words for row in wrap_all(each, width, 2)]
-        return [Content(row) for row in wrap_parts(words, width)]
-
-    def _head(self, at: int, offer: Offer) -> str:
-        closed = offer.to_the_end and not self._seen_all
-        return (
-            f"{'>' if at == self._chosen else ' '} {at + 1}  {offer.label}{f'   {_FIRST}' if closed else ''}"
+        foot = Foot(
+            self._offers,
+            self._chosen,
+            self._state,
+            self._seen_all,
+            room,
+            height >= ROOMY,
+            self._look().glyphs.cut,
         )
+        lines = foot.lines(max(20, self.size.width or self.screen.size.width - 4), self._counter())
+        self._foot.update(Content("\n").join(lines))
+        body = max(foot.least_body, min(int(height * _SHARE) - 2, room) - len(lines))
+        if self.body.styles.max_height is None or self.body.styles.max_height.value != body:
+            self.body.styles.max_height = body
 
-    def _offer_lines(self, at: int, offer: Offer, width: int, *, spare: int) -> list[Content]:
-        """An answer with its rule; `spare`: rows that there are for rules of answers that are not chosen."""
-        chosen = at == self._chosen
-        closed = offer.to_the_end and not self._seen_all
-        head = self._head(at, offer)
-        style = "bold reverse" if chosen else "dim" if closed else ""
-        lines = [Content(row).stylize(style) for row in wrap_all(head, width, 5)]
-        if not offer.rule or (not offer.to_the_end and offer.named_rule in offer.label):
-            return lines  # it is said already
-        if cell_width(f"{head}   {offer.rule}") <= width:
-            return [Content(f"{head}   {offer.rule}").stylize(style)]
-        if self._height() >= _ROOMY or chosen:
-            return [*lines, *(Content(f"     {row}") for row in wrap_all(offer.rule, width - 5))]
-        cut, room = self._look().glyphs.cut, width - cell_width(head) - 3
-        if spare > 0:
-            return [*lines, Content(f"     {without_middle(offer.rule, width - 5, cut)}").stylize(style)]
-        if room >= _LEAST_RULE:
-            return [Content(f"{head}   {without_middle(offer.rule, room, cut)}").stylize(style)]
-        return lines
-
-
-def without_middle(text: str, width: int, cut: str) -> str:
-    """A text in at most `width` cells: its beginning and its end."""
-    if cell_width(text) <= width:
-        return text
-    head = shorten(text, (width + 1) // 2, cut)
-    tail = text[-width:]
-    while cell_width(tail) > width - cell_width(head):
-        tail = tail[1:]
-    return head + tail
+    def _counter(self) -> str:
+        total = len(self.body.rows)
+        if not total or self.body.size.height == 0:
+            return ""
+        first, last = self.body.in_view
+        return f"lines {first}-{last} of {total}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from mcode.events import ApprovalRequested
     from mcode.tool import Question
+    from mcode.ui.tui.offers import Offer
 
 _AGAIN = "\\ "
 """Begins the rest of a line that is wider than the panel."""
@@ -32,22 +33,22 @@ def approval_rows(
     width: int,
     *,
     start: str,
+    program: int = 0,
     together: Sequence[ApprovalRequested] = (),
     everything: bool = False,
 ) -> list[Row]:
     """The subject whole, then the facts about it, then the calls that one answer may allow `together`.
 
-    `start` is the directory that goes without saying; `everything` adds the raw arguments, and the rule that each
-    answer would keep.
+    `start` is the directory that goes without saying; `program` the number of the program that makes the call, 0
+    for none; `everything` adds the raw arguments, and the rule that each answer would keep.
     """
     rows = list(_subject(request, width, everything=everything))
-    rows.append(row())
-    for name, value in _facts(request, "" if everything else start):
+    if len(rows) > 1:
+        rows.append(row())
+    for name, value in _facts(request, "" if everything else start, program):
         rows += _fact(name, value, width)
-    offers = approval_offers(request, len(together)) if everything else ()
-    for number, offer in enumerate(offers, 1):
-        if offer.rule:
-            rows += _fact(f"answer {number}", f"{offer.label}   {offer.rule}", width)
+    if everything:
+        rows += answer_rows(approval_offers(request, len(together)), width)
     if len(together) > 1:
         rows.append(row())
         rows += _words(f"{len(together)} calls of this program wait with the same rule:", width, "strong")
@@ -55,6 +56,15 @@ def approval_rows(
             text = each.preview.body or each.preview.title
             rows += _quoted(f"{at}  ", clean(text, Kind.DECISION), width, "")
     return rows
+
+
+def answer_rows(offers: Sequence[Offer], width: int) -> list[Row]:
+    """The numbered answers, each with the rule that it would keep."""
+    return [
+        each
+        for number, offer in enumerate(offers, 1)
+        for each in _fact(f"answer {number}", f"{offer.label}   {offer.rule}", width)
+    ]
 
 
 def question_rows(question: Question, position: str, width: int) -> list[Row]:
@@ -111,20 +121,20 @@ def _quoted(sign: str, text: str, width: int, style: str) -> Iterator[Row]:
             yield row(Span(mark, "dim"), Span(piece, style))
 
 
-def _facts(request: ApprovalRequested, start: str) -> Iterator[tuple[str, str]]:
+def _facts(request: ApprovalRequested, start: str, program: int) -> Iterator[tuple[str, str]]:
     call, preview = request.call, request.preview
     yield "on", "" if preview.diff or _subject_shows(preview.title, preview.body) else preview.title
     yield "says", str(call.arguments.get("description", "")) if call.tool == "Bash" else ""
     yield "in", "" if request.directory == start else request.directory
+    yield "asked by", _asker(request, program)
     yield "because", request.reason
-    yield "asked by", _asker(request)
     yield "confined", request.sandbox
     for number, part in enumerate(request.parts):
         verdict = "allowed" if part.allowed else "needs approval"
         yield "" if number else "of it", f"{verdict}: {part.text}   ({part.why})"
 
 
-def _asker(request: ApprovalRequested) -> str:
+def _asker(request: ApprovalRequested, program: int) -> str:
     call, site = request.call, request.site
     if call.origin is Origin.USER:
         return "you"
@@ -138,7 +148,8 @@ def _asker(request: ApprovalRequested) -> str:
         return f"a program{owner} (call {call.parent})"
     where = f"line {site.line}: {site.source.strip()}" if site.line else site.title
     more = f"   (calls of it that have not ended: {site.waiting} more)" if site.waiting else ""
-    return f"run_code{owner}, call {site.number}, {where}{more}"
+    name = f"run_code #{program}" if program else "run_code"
+    return f"{name}{owner}, call {site.number}, {where}{more}"
 
 
 def _subject_shows(title: str, body: str) -> bool:

@@ -67,6 +67,10 @@ class Hands:
             front.sending.send(GO_ON)
             front.transcript.scroll_to_end()
 
+    def given_up(self, text: str) -> None:
+        """What was typed as a reason or an answer and not given is in the history, as a draft that is cleared."""
+        self._front.history.add(text)
+
     def draft_changed(self) -> None:
         """Something was typed or taken away."""
         self._front.draft_changed()

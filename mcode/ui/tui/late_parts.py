@@ -103,7 +103,9 @@ class LateParts:
         from mcode.ui.tui.approval_panel import ApprovalPanel
 
         front = self._front
-        panel = ApprovalPanel(lambda: self.look, lambda: front.main.size.height)
+        panel = ApprovalPanel(
+            lambda: self.look, lambda: front.main.size.height, lambda: front.main.rows_beside_panel
+        )
         panel.set_class(not front.unicode, "ascii")
         return panel
 
@@ -119,6 +121,17 @@ class LateParts:
             front.main,
             desk=lambda: front.agent.desk,
             start=lambda: str(front.start),
+            program=self._program_number,
             idle=front.manners.idle,
             arm=front.manners.arm,
         )
+
+    def _program_number(self, call_id: str) -> int:
+        """The number on the card of a program that runs; 0 where it has none."""
+        nodes = [block.node for block in self.transcript.document.running]
+        while nodes:
+            node = nodes.pop()
+            if node.call.id == call_id:
+                return node.ordinal
+            nodes += node.children
+        return 0

@@ -11,7 +11,9 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.widgets import Static
 from typing_extensions import override
 
+from mcode.ui.asking import waiting_words
 from mcode.ui.tui.paste_guard import guard_pastes
+from mcode.ui.tui.stage import ROOMY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from mcode.ui.tui.hands import Hands
 
 _LEAST_COLUMNS, _LEAST_ROWS = 40, 10
+_CROWDED = 14
+"""Rows below which the transcript makes room for what waits."""
+_PROMPT_BESIDE_PANEL = 5
+_LEAST_BESIDE_PANEL = 6
+"""Rows."""
 _TOO_SMALL = "too small for the transcript"
 
 MAIN_KEYS: list[BindingType] = [
@@ -59,8 +66,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         overflow: hidden;
         TranscriptView { height: 1fr; min-height: 0; }
         #first-lines { height: 1fr; padding: 0 2; }
-        &.tiny TranscriptView { display: none; }
-        &.tiny QueueStrip { display: none; }
+        &.tiny TranscriptView, &.crowded TranscriptView { display: none; }
+        &.tiny QueueStrip, &.tiny ActivityLine, &.crowded QueueStrip { height: 0; }
     }
     """
 
@@ -124,6 +131,28 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._front.status.hint(_TOO_SMALL)
         else:
             self._front.status.end_hint(_TOO_SMALL)
+        self.fit_panel()
+
+    @property
+    def rows_beside_panel(self) -> int:
+        """Rows of the screen that are not for the panel: the prompt's, those of what stands around it, and one of
+        the transcript."""
+        front = self._front
+        kept = [front.queue, front.prompt, front.own_status, front.status]
+        rows = sum(part.outer_size.height for part in kept if part.display)
+        if self.has_class("tiny"):
+            return rows
+        return rows + 1 if self.has_class("crowded") else max(_LEAST_BESIDE_PANEL, rows + 2)
+
+    def fit_panel(self) -> None:
+        """Leave what waits its rows: on a screen of few a long draft shows less of itself beside it."""
+        if not self.complete:
+            return
+        waits, height = self._front.deciding.shown is not None, self.size.height
+        few = height < ROOMY and waits
+        self.set_class(waits and height < _CROWDED, "crowded")
+        self._front.prompt.styles.max_height = _PROMPT_BESIDE_PANEL if few else None
+        self._front.panel.refit()
 
     # Stage: what the approvals need
 
@@ -156,18 +185,24 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self._front.is_running and isinstance(self._front.screen, InspectorScreen):
             self._front.screen.refresh_facts()
 
-    def waiting_changed(self, first: Request | None, count: int) -> None:
+    def waiting_changed(self, waiting: Sequence[Request]) -> None:
         """Something began to wait, or ceased to."""
-        self._front.activity.waiting(count)
+        self._front.activity.waiting(waiting_words(waiting), reviewed=self._at_what_waits)
         self.status_changed()
-        if first is None:
+        self.fit_panel()
+        if not waiting:
             self._front.notifier.show("")
+
+    @property
+    def _at_what_waits(self) -> bool:
+        """True while the user is at the panel, or at the words for it."""
+        return self.focused is self._front.panel or self._front.prompt.asking
 
     def on_descendant_focus(self) -> None:
         """A click has moved the focus: the state of what waits follows it."""
         if not self.complete:
             return
-        self._front.activity.reviewing(reviewed=self.focused is self._front.panel)
+        self._front.activity.reviewing(reviewed=self._at_what_waits)
         self._hands.focus_moved(self.focused)
 
     # keys

@@ -19,6 +19,15 @@ DECLINE = "decline"
 """Keys of answers that are not among the choices of an approval."""
 
 _WITH_REASON = frozenset({"deny", "stop"})
+_SHORT = {
+    "once": "once",
+    "program": "this program",
+    "session": "session",
+    "always": "always",
+    "deny": "deny",
+    "stop": "deny and stop",
+    BATCH: "all of them",
+}
 _PLACES = {"session": "", "program": "", "local": "in .mcode/settings.local.json"}
 
 
@@ -34,6 +43,11 @@ class Offer:
     """The rule that would be kept, and where; clean, one line."""
     to_the_end: bool = False
     """True where all that is decided on must have been in view first."""
+
+    @property
+    def short(self) -> str:
+        """The answer in a word or two, where it is one to an approval."""
+        return _SHORT.get(self.key, self.label)
 
     @property
     def named_rule(self) -> str:

@@ -25,6 +25,10 @@ class PromptActions(Protocol):
         """Enter on an empty draft."""
         ...
 
+    def given_up(self, text: str) -> None:
+        """Something was typed for another question, which was left without it."""
+        ...
+
     def draft_changed(self) -> None:
         """Something was typed or taken away."""
         ...

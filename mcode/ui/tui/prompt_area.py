@@ -10,7 +10,7 @@ from typing_extensions import override
 from mcode.ui.tui.chips import Chips
 from mcode.ui.tui.enter_guard import EnterGuard
 from mcode.ui.tui.paste_guard import UnmarkedPaste
-from mcode.ui.tui.placeholder import KEYS_HINT, UNMARKED, Placeholder
+from mcode.ui.tui.placeholder import KEYS_HINT, UNMARKED
 from mcode.ui.tui.prompt_keys import PROMPT_KEYS
 from mcode.ui.tui.prompt_lists import PromptLists
 from mcode.ui.tui.prompt_text import PromptText
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.binding import BindingType
-    from textual.events import Key, Paste, Resize
+    from textual.events import Key, Paste
 
     from mcode.ui.suggestion import Suggestion
     from mcode.ui.tui.prompt_actions import PromptActions
@@ -51,8 +51,7 @@ class PromptArea(PromptText, inherit_bindings=False):
 
     def __init__(self, actions: PromptActions, suggestions: Suggestions, keys: str = KEYS_HINT) -> None:
         """`keys`: what Enter does, for the border."""
-        self._empty = Placeholder()
-        super().__init__(self._empty.text)
+        super().__init__()
         self._actions = actions
         self._lists = PromptLists(self, actions, suggestions)
         self._guard = EnterGuard(send=self._send, keep=self._pasted_enter)
@@ -75,23 +74,6 @@ class PromptArea(PromptText, inherit_bindings=False):
     def at_rest(self) -> bool:
         """True where the prompt does nothing but hold the draft: no list, no search, no other question."""
         return self._stashed is None and not self._lists.open
-
-    def on_resize(self, event: Resize) -> None:
-        """A narrow prompt says less while it is empty."""
-        self._empty.width = event.size.width
-        self.placeholder = Content(self._empty.text)
-
-    def use_placeholder(self, text: str) -> None:
-        """Say on an empty draft how things stand; without a text, what the prompt takes."""
-        self._empty.state = text
-        self.placeholder = Content(self._empty.text)
-
-    def offer(self, text: str) -> None:
-        """What Enter does on an empty draft, in place of what the prompt takes; empty text ends it."""
-        if text == self._empty.offer:
-            return
-        self._empty.offer = text
-        self.placeholder = Content(self._empty.text)
 
     def use_draft(self, text: str) -> None:
         """Put a text in place of the draft; a long one as a label."""
@@ -119,6 +101,10 @@ class PromptArea(PromptText, inherit_bindings=False):
         self.add_class("asks")
         self.load_text("")
 
+    def ask_again(self, problem: str) -> None:
+        """What was typed for the question is no answer to it; it stays."""
+        self.border_title = Content(problem)
+
     def end_asking(self) -> str:
         """Bring the draft back, caret and all; returns what was typed for the question."""
         stashed = self._stashed
@@ -142,6 +128,9 @@ class PromptArea(PromptText, inherit_bindings=False):
             self.end_list()
             return True
         if self._stashed is not None:
+            typed = self._chips.expand(self.text)
+            if typed.strip():
+                self._actions.given_up(typed)
             self._stashed.done(None)
             return True
         return False

@@ -1,4 +1,5 @@
-"""The text of the prompt: its cursor, what is put into it and taken out, and labels that go as one."""
+"""The text of the prompt: its cursor, what is put into it and taken out, labels that go as one, what an empty one
+says."""
 
 from __future__ import annotations
 
@@ -9,20 +10,41 @@ from typing_extensions import override
 
 from mcode.ui.tui.chips import Chips
 from mcode.ui.tui.past import Past
+from mcode.ui.tui.placeholder import Placeholder
 from mcode.ui.tui.text_area import TextArea
 
 if TYPE_CHECKING:
+    from textual.events import Resize
+
     from mcode.ui.suggestion import Suggestion
 
 
 class PromptText(TextArea, inherit_bindings=False):
     """A text of many lines. Whatever changes it by a key ends in `edited`."""
 
-    def __init__(self, placeholder: str) -> None:
-        super().__init__(soft_wrap=True, highlight_cursor_line=False, placeholder=Content(placeholder))
+    def __init__(self) -> None:
+        self._empty = Placeholder()
+        super().__init__(soft_wrap=True, highlight_cursor_line=False, placeholder=Content(self._empty.text))
         self.cursor_blink = False
         self._chips = Chips()
         self._past = Past()
+
+    def on_resize(self, event: Resize) -> None:
+        """A narrow prompt says less while it is empty."""
+        self._empty.width = event.size.width
+        self.placeholder = Content(self._empty.text)
+
+    def use_placeholder(self, text: str) -> None:
+        """Say on an empty draft how things stand; without a text, what the prompt takes."""
+        self._empty.state = text
+        self.placeholder = Content(self._empty.text)
+
+    def offer(self, text: str) -> None:
+        """What Enter does on an empty draft, in place of what the prompt takes; empty text ends it."""
+        if text == self._empty.offer:
+            return
+        self._empty.offer = text
+        self.placeholder = Content(self._empty.text)
 
     def edited(self) -> None:
         """The text is another one, or may be."""

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from mcode.ui.asking import Request
 
 
+ROOMY = 28
+"""Rows of a screen that has room for every rule whole; on a smaller one that of an unchosen answer has one row, and
+a long draft shows less of itself."""
+
+
 class Stage(Protocol):
     """The screen around the panel."""
 
@@ -31,6 +36,10 @@ class Stage(Protocol):
         """Hand keys to the prompt, behind those that it has not looked at yet."""
         ...
 
-    def waiting_changed(self, first: Request | None, count: int) -> None:
-        """Something began to wait, or ceased to."""
+    def fit_panel(self) -> None:
+        """What stands around the panel may take more or fewer rows."""
+        ...
+
+    def waiting_changed(self, waiting: Sequence[Request]) -> None:
+        """Something began to wait, or ceased to; oldest first."""
         ...

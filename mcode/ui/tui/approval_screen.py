@@ -1,0 +1,16 @@
+"""The approval or question that waits, whole, on a screen of its own. Nothing is decided on it."""
+
+from __future__ import annotations
+
+from typing_extensions import override
+
+from mcode.ui.tui.inspector import TextInspector
+
+
+class ApprovalScreen(TextInspector):
+    """Opened by Ctrl+O at the panel; it has no box to search in, since all of it is to be read."""
+
+    @property
+    @override
+    def keys(self) -> str:
+        return "Esc back to the answers   PgUp, PgDn, Home, End scroll"
