@@ -266,7 +266,7 @@ async def test_answers_of_a_parked_panel_that_are_wider_than_it_stand_on_rows_of
 ) -> None:
     long = "directly in /home/somebody/source/parser, not in its folders for this session"
     rule = Proposal("Edit(//home/somebody/source/parser/*)", "session", long)
-    async with screen(tmp_path, size=(80, 24)) as on:
+    async with screen(tmp_path, size=(80, 30)) as on:
         await on.type("a draft")
         await on.ask("make", rules=(rule,))
         await on.until(lambda: "Tab reviews it" in on.shown)
