@@ -46,7 +46,7 @@ class CommandPattern:
         """The command's program is that of the pattern: compare the rest."""
         if "/" in first and command.name.casefold() != first.casefold():
             return False
-        return self.spans(" ".join((first, *command.arguments)))
+        return any(self.spans(" ".join((first, *arguments))) for arguments in command.meanings)
 
     def _covers_any_name(self, command: Command, first: str) -> bool:
         """The pattern's first word has a wildcard, so that any program may fit."""

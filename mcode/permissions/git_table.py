@@ -52,7 +52,7 @@ _LISTED: dict[str, Options] = {
     ),
     "log": Options(
         _SHAPE_FLAGS + "iEFg",
-        {**_SHAPE_VALUED, "n": _NUMBER, "L": _TEXT},
+        {**_SHAPE_VALUED, "n": _NUMBER, "L": Takes.PATH},
         long_options(
             f"{_SHAPE} {_WALK}", text=f"{_SHAPE_TEXT} {_WALK_TEXT}", maybe=f"{_SHAPE_MAYBE} {_WALK_MAYBE}"
         ),
@@ -168,7 +168,7 @@ def reading_run(words: Sequence[Word]) -> GitRead | str:
         return "a format with %G runs a program that verifies signatures"
     place = f" -C {_rendered(directory)}" if directory else ""
     pieces = (f"git{place} {INERT_RUN} {name}", *_ADDED.get(name, ()), *(word.rendered for word in rest))
-    return GitRead(" ".join(pieces), directory, tuple(word.value for word in taken.operands))
+    return GitRead(" ".join(pieces), directory, (*(word.value for word in taken.operands), *taken.paths))
 
 
 def _rendered(text: str) -> str:

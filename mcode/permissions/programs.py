@@ -19,6 +19,17 @@ RUNNERS = SHELLS | words_of(
 )
 """Programs that run a command given in their arguments; deny and ask rules look through them."""
 
+SUBCOMMANDED = words_of(
+    """
+    git hg svn jj gh glab npm pnpm yarn bun deno cargo go pip pip3 uv poetry conda docker podman kubectl helm aws gcloud
+    az terraform tofu pulumi flyctl fly heroku vercel wrangler firebase systemctl apt apt-get brew dnf yum
+    """
+)
+"""Programs that say in a word what they do, before which options may stand; rules that deny or ask look past those."""
+
+OPTIONS_LIMIT = 16
+"""Words that may stand before that word."""
+
 JOINING = words_of("eval ssh watch trap")
 """Runners that put their arguments together to one line."""
 
@@ -61,6 +72,9 @@ ONLY_READING = words_of(
 
 GIT_ONLY_READING = words_of("status log diff show blame ls-files grep add commit rev-parse check-ignore")
 """Subcommands of git that write no file of the working tree which an argument names."""
+
+GIT_SHOWS = words_of("show log diff blame annotate grep cat-file archive whatchanged format-patch")
+"""Subcommands of git that show files which an argument names, perhaps behind a revision and a colon."""
 
 REMOVERS = words_of("rm rmdir unlink shred")
 

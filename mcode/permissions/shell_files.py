@@ -8,7 +8,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from mcode.permissions.programs import SHOWS_FILES, WRITES_ALL, WRITES_LAST
+from mcode.permissions.programs import GIT_SHOWS, SHOWS_FILES, WRITES_ALL, WRITES_LAST
 from mcode.permissions.resolve import place_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,10 @@ def files_read(reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
     for program in (*SHOWS_FILES, *WRITES_LAST, "mv"):
         for command in reach.running(program):
             words.extend(command.arguments)
+    for command in reach.running("git"):
+        for arguments in command.meanings:
+            if arguments and arguments[0] in GIT_SHOWS:
+                words.extend(each for word in arguments for each in (word, word.rpartition(":")[2]))
     words.extend(redirect.target for redirect in redirects_of(reach) if redirect.operator in ("<", "<>"))
     return _places(words, reach, paths)
 

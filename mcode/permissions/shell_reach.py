@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.permissions.programs import JOINING, RUNNERS, SHELLS
+from mcode.permissions.programs import JOINING, OPTIONS_LIMIT, RUNNERS, SHELLS, SUBCOMMANDED
 from mcode.permissions.shell_lines import fragments, read_line
 
 if TYPE_CHECKING:
@@ -42,6 +42,22 @@ class Command:
     @property
     def arguments(self) -> tuple[str, ...]:
         return self.words[self.start + 1 :]
+
+    @property
+    def meanings(self) -> Iterator[tuple[str, ...]]:
+        """The arguments; and without the options in front, as far as those may have no value or one each."""
+        arguments = self.arguments
+        yield arguments
+        if self.program not in SUBCOMMANDED:
+            return
+        behind_option = False
+        for place, word in enumerate(arguments[:OPTIONS_LIMIT]):
+            is_option = word.startswith(("-", "+"))
+            if not is_option and place > 0:
+                yield arguments[place:]
+            if not is_option and not behind_option:
+                return
+            behind_option = is_option
 
 
 class Reach:

@@ -105,6 +105,8 @@ def test_p_12_reading_runs_of_git_run_with_nothing_configured(
         "git blame --contents=/etc/hostname a.txt",
         "git show HEAD:.env",
         "git diff -- .env",
+        "git log -L1,3:.env",
+        "git log -s -L :main:.env -L1,2:a.txt",
         "git branch new",
         "git branch -D main",
         "git tag v1",

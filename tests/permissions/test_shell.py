@@ -441,3 +441,47 @@ def test_hostile_lines_are_judged_in_reasonable_time(house: House, text: str) ->
     began = time.process_time()
     house.decide((*CURL, "ask Bash(*y*)", "deny Read(.env)"), f"Bash({text})", mode=Mode.BYPASS)
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("rule", "line"),
+    [
+        ("Bash(git push *)", "git -C sub push origin"),
+        ("Bash(git push *)", "git --no-pager push"),
+        ("Bash(git push *)", "cd sub && git -c a.b=c --git-dir .git -C x push --force"),
+        ("Bash(git push *)", "timeout 5 git -C sub push"),
+        ("Bash(npm publish *)", "npm --prefix web publish"),
+        ("Bash(kubectl delete *)", "kubectl -n prod --context=x delete pod y"),
+        ("Bash(cargo publish *)", "cargo +nightly publish"),
+    ],
+)
+def test_a_rule_that_denies_or_asks_looks_past_the_options_before_a_subcommand(
+    house: House, rule: str, line: str
+) -> None:
+    everything = "allow Bash(*)"
+    assert house.outcome((everything, f"deny {rule}"), f"Bash({line})") == "deny"
+    assert house.outcome((everything, f"ask {rule}"), f"Bash({line})") == "ask"
+
+
+@pytest.mark.parametrize(
+    ("rule", "line"),
+    [
+        ("Bash(git push *)", "git log --grep push"),
+        ("Bash(git push *)", "git commit -m push"),
+        ("Bash(git -C other *)", "git -C sub status"),
+        ("Bash(ls /etc *)", "ls -la"),
+    ],
+)
+def test_such_a_rule_reaches_no_further_than_to_the_subcommand(house: House, rule: str, line: str) -> None:
+    assert (
+        house.outcome(("allow Bash(git *)", "allow Bash(ls *)", f"deny {rule}"), f"Bash({line})") == "allow"
+    )
+
+
+def test_what_git_shows_of_a_file_is_reading_it(house: House) -> None:
+    for line in (
+        *("git show HEAD:.env", "git show HEAD:./.env", "git -C . blame .env", "git log -L1,3:.env"),
+        *("git log -p -- .env", "git diff .env", "git cat-file -p HEAD:.env"),
+    ):
+        assert house.outcome(("allow Bash(git *)", "deny Read(.env)"), f"Bash({line})") == "deny", line
+    assert house.outcome(("allow Bash(git *)", "deny Read(.env)"), "Bash(git add .env)") == "allow"
