@@ -49,7 +49,8 @@ class Agent:
         self._queue: deque[_Queued] = deque()
         self._task: asyncio.Task[TurnFinished] | None = None
         self._draining: asyncio.Task[None] | None = None
-        self._interrupted = False
+        self._interrupted = self._held = False
+        """Of the present turn: the user stopped it; and nothing was sent since, so what waits goes on waiting."""
         self._notes: list[str] = []
         self._notes_sent = 0
         self.initial_message = ""
@@ -169,7 +170,7 @@ class Agent:
         """Stop the present turn; False where none runs. What is queued waits for the next message."""
         if self._task is None or self._task.done():
             return self.programs.interrupt()
-        self._interrupted = True
+        self._interrupted = self._held = True
         self._task.cancel()
         return True
 
@@ -237,6 +238,7 @@ class Agent:
         done: asyncio.Future[TurnFinished] = asyncio.get_running_loop().create_future()
         queued = _Queued(text, shown or text, typed, typed or invokes, done)
         self._queue.append(queued)
+        self._held = False
         if self._draining is None or self._draining.done():
             self._draining = asyncio.create_task(self._drain())
         else:
@@ -255,7 +257,7 @@ class Agent:
                     _hand_over(self._task, queued.done)
             finally:
                 self._task = None
-            if self._interrupted and not self._closed:
+            if self._held and not self._closed:
                 return  # what waits is sent with the next message, or taken back
 
     async def _run_turn(self, queued: _Queued) -> TurnFinished:

@@ -210,6 +210,22 @@ async def test_an_interrupt_holds_the_queue_until_the_next_message(tmp_path: Pat
         assert [event.text for event in here.of(TurnStarted)] == ["go", "first", "second"]
 
 
+async def test_a_message_that_is_sent_before_an_interrupted_turn_has_ended_is_the_next_one(
+    tmp_path: Path,
+) -> None:
+    settings = {"permissions": {"allow": ["Bash(sleep 60)"]}}
+    script = turns(use("Bash", command="sleep 60"), "To the first.", "To the second.")
+    async with stage(tmp_path, script, settings=settings) as here:
+        turn = asyncio.ensure_future(here.say("go"))
+        await here.until(ToolStarted)
+        here.agent.queue("first")
+        here.agent.interrupt()
+        assert here.agent.busy
+        await here.say("second")
+        assert (await turn).reason == "interrupted"
+        assert [event.text for event in here.of(TurnStarted)] == ["go", "first", "second"]
+
+
 async def test_nobody_is_asked_about_a_change_that_must_fail(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     (tmp_path / "project/a.txt").write_text("precious")
