@@ -180,7 +180,7 @@ class Assembly:
     def _make_pipeline(self) -> Pipeline:
         bench = self._bench
         made = self._servers.rules.made
-        keeper = RuleKeeper(self._policy, bench.places, bench.start, self._events, made)
+        keeper = RuleKeeper(self._policy, bench.places, bench.start, self._events, made, self._enter_mode)
         gate = Gate(self._catalogue.shelf, self._policy, self._workspace, SchemaValidator())
         recorder = Recorder(self._conversation, self._verdicts, self._events)
         permission = Permission(

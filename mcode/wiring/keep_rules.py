@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from mcode.config.load import local_settings_file
 from mcode.config.write import add_rule
-from mcode.errors import McodeError
+from mcode.errors import McodeError, UsageError
 from mcode.events import Notice, ToolFinished
 from mcode.permissions.decide import Behavior
-from mcode.permissions.updates import RulesUpdate, apply_updates, read_updates
+from mcode.permissions.updates import ModeUpdate, RulesUpdate, apply_updates, read_updates
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -34,6 +34,8 @@ class RuleKeeper:
     events: EventBus
     made: Callable[[Sequence[str]], Awaitable[None]]
     """Told of rules that are in force from now on, beyond one program."""
+    enter_mode: Callable[[str], None]
+    """Changes the session's mode, with its record and its sign on the screen. Raises UsageError."""
     _of_programs: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Rules that hold until a program ends, by its id."""
 
@@ -75,8 +77,15 @@ class RuleKeeper:
     async def apply(self, updates: list[JsonObject]) -> None:
         """Apply the `updatedPermissions` of a PermissionRequest hook; added rules go where the hook says."""
         read, faults = read_updates(updates)
-        for text in (*faults, *apply_updates(self.policy, read)):
+        rest = [update for update in read if not isinstance(update, ModeUpdate)]
+        for text in (*faults, *apply_updates(self.policy, rest)):
             self.events.emit(Notice(text, "warning"))
+        for update in read:
+            if isinstance(update, ModeUpdate):
+                try:
+                    self.enter_mode(str(update.mode))
+                except UsageError as error:
+                    self.events.emit(Notice(str(error), "warning"))
         for update in read:
             if isinstance(update, RulesUpdate) and update.action == "add":
                 path = self._file_of(update.destination)

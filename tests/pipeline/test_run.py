@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from mcode.call import FailureKind, Status
-from mcode.events import ApprovalRequested, ApprovalResolved, Notice, ToolStarted
+from mcode.events import ApprovalRequested, ApprovalResolved, ModeChanged, Notice, ToolStarted
 from tests.stage import stage, turns, use
 
 if TYPE_CHECKING:
@@ -330,6 +330,19 @@ async def test_a_permission_hook_cannot_approve_what_always_asks(tmp_path: Path)
         await here.say("go")
         assert here.result().status is Status.DENIED
         assert (here.project / "keep.txt").exists()
+
+
+async def test_a_mode_that_a_permission_hook_sets_is_shown_and_recorded_and_one_it_may_not_is_told(
+    tmp_path: Path,
+) -> None:
+    updates = [{"type": "setMode", "mode": mode} for mode in ("acceptEdits", "bypassPermissions")]
+    settings = permission_hook({"behavior": "allow", "updatedPermissions": updates})
+    async with stage(tmp_path, turns(use("Bash", command="printf hi"), "Hm."), settings=settings) as here:
+        await here.say("go")
+        assert here.agent.mode == "acceptEdits"
+        assert [event.mode for event in here.of(ModeChanged)] == ["acceptEdits"]
+        assert [each["body"]["mode"] for each in here.journal if each["type"] == "mode"][-1] == "acceptEdits"
+        assert any("bypassPermissions was not entered" in notice.text for notice in here.of(Notice))
 
 
 async def test_input_that_a_permission_hook_changed_is_judged_anew(tmp_path: Path) -> None:
