@@ -50,7 +50,8 @@ class ActivityLine(Static):
         active = self._facts.active or bool(text)
         if active and self._waiting:
             text = f"* {self._waiting} waiting"
-            text += "" if self._reviewed else ": Tab to review   Esc interrupts"
+            text += "" if self._reviewed else ": Tab to review"
+            text += "" if self._reviewed or not self._facts.interruptible else "   Esc interrupts"
         if self.display != active:
             self.display = active
         if active:

@@ -78,14 +78,13 @@ class McodeApp(LateParts, App[int], inherit_bindings=False):
         """
         super().__init__()
         self.start, self.home = start, home
-        self.messages_before = messages
         self.unicode = can_show_unicode(environment) and manners.unicode
         self.cut = "\u2026" if self.unicode else "~"
         """Stands at the end of what is too wide."""
         self.manners, self._environment = manners, environment
         if not manners.color:
             self._filters = without_colour(self._filters)
-        self.typed_before = typed
+        self.messages_before, self.typed_before = messages, typed
         self.key, self.unsent = "", Unsent()
         """A key that the user gave, and what was not sent when the screen was left for another one."""
         self.failure: McodeError | None = None

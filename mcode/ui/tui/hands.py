@@ -10,7 +10,7 @@ from textual.app import SuspendNotSupported
 
 from mcode.errors import UsageError
 from mcode.ui.cut_off import GO_ON
-from mcode.ui.tui.keys import KEYS
+from mcode.ui.tui.keys import APPROVAL_KEYS, KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,9 +206,12 @@ class Hands:
             deciding.step_back()
 
     def keys_help(self) -> None:
-        """List the keys."""
-        width = max(len(key) for key, _ in KEYS)
-        self._front.say("\n".join(f"{key.ljust(width)}  {meaning}" for key, meaning in KEYS), "command")
+        """List the keys of the place where the user is; beside the prompt's those of what waits."""
+        deciding = self._front.deciding
+        keys = () if deciding.focused else KEYS
+        keys = (*APPROVAL_KEYS, *keys) if deciding.shown is not None else keys
+        width = max(len(key) for key, _ in keys)
+        self._front.say("\n".join(f"{key.ljust(width)}  {meaning}" for key, meaning in keys), "command")
 
     def edit(self, file: Path | None = None) -> None:
         """Open the draft in the user's editor, or a file."""

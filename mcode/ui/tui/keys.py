@@ -1,6 +1,17 @@
-"""The keys in words, for the list that F1 and `?` show."""
+"""The keys in words, for the lists that F1 and `?` show."""
 
 from __future__ import annotations
+
+APPROVAL_KEYS = (
+    ("Tab", "go to what waits for you; Shift+Tab and Esc lead back to the prompt, and it waits on"),
+    ("1-9, Up, Down", "choose an answer; nothing is chosen before"),
+    ("Enter", "confirm the chosen answer"),
+    ("PgUp, PgDn, Home, End", "scroll what is decided on"),
+    ("Ctrl+O", "all of it on a screen of its own"),
+    ("Ctrl+C", "back to the prompt; there it interrupts the turn"),
+    ("any other letter", "goes to your draft, with the digits before it"),
+)
+"""At what waits for the user."""
 
 KEYS = (
     ("Enter", "send the draft; while a turn runs: put it in the queue"),

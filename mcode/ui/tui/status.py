@@ -32,6 +32,12 @@ class Facts(LiveArea):
         """What runs now, in one row; empty while nothing does."""
         return self._activity()
 
+    @property
+    def interruptible(self) -> bool:
+        """True while Esc would end something: a sub-agent in the background and a question of mcode's own it does
+        not."""
+        return self.turn_since is not None or bool(self._running.keys() - self._behind) or bool(self._hooks)
+
 
 class StatusLine(Static):
     """The last row: model, mode, how full the window is, money, servers; or a short hint."""
@@ -75,7 +81,7 @@ class StatusLine(Static):
         model = clean(facts.model, Kind.LINE)
         mode = "no key" if self.keyless else _MODES.get(facts.mode, facts.mode)
         mode = "  ".join((mode, *facts.marks))
-        left = mode if width < 62 or not self.chosen else f"{model}  {mode}"
+        left = mode if width < 62 or not self.chosen or not model else f"{model}  {mode}"
         told = facts.figures(detailed=width >= 78)
         parts = [*told, self._servers()]
         right = "  ".join(part for part in parts if part)

@@ -114,6 +114,27 @@ async def test_an_approval_names_the_program_as_its_card_does_and_that_row_comes
         await on.finished()
 
 
+async def test_f1_lists_the_keys_of_the_place_where_the_user_is(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.press("f1")
+        await on.until(lambda: "Ctrl+R" in on.shown)
+        assert "confirm the chosen answer" not in on.shown
+        await on.ask("make")
+        await on.armed()
+        await on.press("f1")
+        await on.until(lambda: "confirm the chosen answer" in on.shown)
+        assert on.focused == "ApprovalPanel"
+        assert "goes to your draft, with the digits before it" in on.shown
+
+
+async def test_what_no_key_would_interrupt_is_not_said_to_be(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        asked = await put(on, WHICH)
+        assert "* 1 question waiting: Tab to review" in on.shown
+        assert "Esc interrupts" not in on.shown
+        asked.cancel()
+
+
 async def test_what_waits_is_called_what_it_is(tmp_path: Path) -> None:
     async with screen(tmp_path) as on:
         asked = await put(on, WHICH)
