@@ -212,12 +212,12 @@ def _code(node: CallNode, card: Card) -> list[Row]:
     side = (Span(f"  {card.glyphs.side} " if not card.narrow else "  ", "rule"),)
     code = clean(str(node.call.arguments.get("code", ""))).expandtabs(4).strip("\n")
     lines = code.split("\n")
+    if not code.strip():
+        return indented(_task(node, card), side)
     if card.fold is Fold.OPEN:
         spans = coloured(lines, "javascript") or [[Span(line)] for line in lines]
         rows = [row for line in spans[:MOST_ROWS] for row in break_cells(line, card.width - 4)]
         return indented(rows, side)
-    if not code.strip():
-        return []
     note = f"({len(lines)} lines, Ctrl+O)" if len(lines) > 1 and card.width >= 40 else ""
     width = min(card.width, 110) - 4
     title = clean(node.title, Kind.LINE) or lines[0]
@@ -226,6 +226,17 @@ def _code(node: CallNode, card: Card) -> list[Row]:
     text = shorten_with(title, max(8, width - cell_width(note) - 2), card.glyphs.cut)
     gap = " " * max(2, width - cell_width(text) - cell_width(note)) if note else ""
     return indented([Row((Span(text, "code"), Span(gap), Span(note, "dim")))], side)
+
+
+def _task(node: CallNode, card: Card) -> list[Row]:
+    """What a sub-agent was told to do, once its card is unfolded."""
+    told = clean(str(node.call.arguments.get("prompt", ""))).expandtabs(4).strip("\n")
+    if card.fold is not Fold.OPEN or not told.strip():
+        return []
+    rows = [
+        row for line in told.split("\n") for row in wrap_spans([Span(line[:LONGEST_LINE])], card.width - 4)
+    ]
+    return rows[:MOST_ROWS]
 
 
 def _program_result(node: CallNode, card: Card) -> list[Row]:

@@ -94,3 +94,15 @@ def test_a_program_that_the_user_started_was_not_mentioned() -> None:
     own = Call("own_1", "run_code", {"code": CODE}, Origin.USER)
     _, block = card(started(own), ended(own, text="ok: no calls"))
     assert not any("mentioned" in row for row in rows(block))
+
+
+def test_the_unfolded_card_of_a_sub_agent_says_what_it_was_told() -> None:
+    agent = Call("a", "Agent", {"prompt": "look at every caller\nand say which", "description": "callers"})
+    inner = Call("a_1", "Read", {"file_path": "src/cli.py"}, Origin.MODEL, "a")
+    _, block = card(started(agent), started(inner), ended(inner), ended(agent))
+    assert not any("look at every caller" in row for row in rows(block))
+    block.fold = Fold.OPEN
+    head, *told = rows(block)
+    assert "Agent" in head
+    assert [row.strip(" │") for row in told[:2]] == ["look at every caller", "and say which"]
+    assert all(row.strip(" │") for row in told)
