@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _INPUT = (
     ("Enter", "send; while a turn runs: put in the queue"),
-    ("/ at the start", "a command; `/help NAME` says more about one"),
+    ("/ at the start", "a command"),
     ("! at the start", "run a shell command yourself"),
     ("@", "name a file; completion offers files of the workspace"),
 )
@@ -28,10 +28,19 @@ async def _help(context: CommandContext, arguments: Arguments) -> CommandResult:
     words = arguments.at_most(1, "/help [command]")
     if words:
         return _one(context, words[0].removeprefix("/"))
-    rows = [(_heading(command), command.summary) for command in context.registry]
+    rows = [(f"/{command.name}", command.summary) for command in context.registry]
     kept = await asyncio.to_thread(kept_names, context)
     own = ("", "Your programs", table([(f"/{name} [key=value ...]", title) for name, title in kept]))
-    text = "\n".join(("Commands", table(rows), *(own if kept else ()), "", "What you type", table(_INPUT)))
+    text = "\n".join(
+        (
+            "Commands; `/help NAME` says what can stand behind one",
+            table(rows),
+            *(own if kept else ()),
+            "",
+            "What you type",
+            table(_INPUT),
+        )
+    )
     return CommandResult(text, [_as_object(command) for command in context.registry])
 
 

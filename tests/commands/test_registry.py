@@ -91,6 +91,9 @@ async def test_help_lists_all_and_explains_one(tmp_path: Path) -> None:
     async with stage(tmp_path, turns("x")) as session:
         everything = await typed(session, "/help")
         assert all(f"/{command.name}" in everything.text for command in standard_registry())
+        table = everything.text.partition("What you type")[0].splitlines()[1:]
+        assert max(len(line) - len(line.split(None, 1)[1]) for line in table if line) < 20  # narrow is enough
+        assert (await typed(session, "/help tools")).text.startswith("/tools [words] | search WORDS")
         one = await typed(session, "/help /exit")
         assert one.text.splitlines()[0] == "/quit"
         assert "also: /exit" in one.text
