@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mcode.jsontext import JsonObject
 
-VERSION = 1
+VERSION = 2
 """Of the files' form and of how definitions are made plain; another one is not read."""
 
 KEPT_DAYS = 90

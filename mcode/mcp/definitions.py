@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.mcp.names import tool_names
-from mcode.mcp.schemas import BadSchemaError, plain_schema
+from mcode.mcp.schemas import BadSchemaError, plain_schema, with_plain_names
 from mcode.model.reading import is_object, text_field
 from mcode.text import Kind, clean
 
@@ -62,7 +62,7 @@ class Definition:
 
     @property
     def body(self) -> JsonObject:
-        """`description` (whole), `note`, `input_schema`, `output_schema` and `annotations`."""
+        """`description` (whole), `note`, `input_schema`, `own_arguments`, `output_schema` and `annotations`."""
         if self._body is None:
             self._body = dict(json.loads(self._packed))
             self._packed = b""
@@ -74,6 +74,16 @@ class Definition:
         return self._packed or jsontext.dump(self.body).encode()
 
     @property
+    def own_arguments(self) -> JsonObject:
+        """The server's own names of arguments, by those that they have here; without those that have the same."""
+        return self.body["own_arguments"]
+
+    def arguments_for_server(self, arguments: JsonObject) -> JsonObject:
+        """The arguments of a call under the server's own names."""
+        own = self.own_arguments
+        return {own.get(name, name): value for name, value in arguments.items()} if own else arguments
+
+    @property
     def whole_description(self) -> str:
         return str(self.body["description"])
 
@@ -81,6 +91,9 @@ class Definition:
     def shown_description(self) -> str:
         """For the model: cut, with what its schema cannot say."""
         note = str(self.body["note"])
+        renamed = (f"`{name}` is the server's `{own}`" for name, own in self.own_arguments.items())
+        said = clean("; ".join(renamed), Kind.LINE)
+        note = "\n".join(filter(None, (note, f"Of the arguments, {said}." if said else "")))
         text = cut_bytes(self.whole_description, SHOWN_DESCRIPTION)
         return f"{text}\n{note}" if note else text
 
@@ -157,10 +170,12 @@ def _definition(name: str, own_name: str, tool: JsonObject) -> Definition:
     from mcode.model.usage import count_definition
 
     plain = plain_schema(tool.get("inputSchema"))
+    schema, own_arguments = with_plain_names(plain.schema)
     body: JsonObject = {
         "description": clean(text_field(tool, "description")[:KEPT_DESCRIPTION], Kind.MODEL),
         "note": plain.note,
-        "input_schema": plain.schema,
+        "input_schema": schema,
+        "own_arguments": own_arguments,
         "output_schema": _output_schema(tool.get("outputSchema")),
         "annotations": _small(tool.get("annotations")),
     }
@@ -175,7 +190,7 @@ def _definition(name: str, own_name: str, tool: JsonObject) -> Definition:
         body=body,
     )
     definition.tokens = count_definition(
-        {"name": name, "description": definition.shown_description, "input_schema": plain.schema}
+        {"name": name, "description": definition.shown_description, "input_schema": schema}
     )
     return definition
 

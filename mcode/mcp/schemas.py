@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode import jsontext
+from mcode.mcp.names import with_mark
 from mcode.model.reading import is_list, is_object, objects_in, text_field
 
 if TYPE_CHECKING:
@@ -19,6 +21,13 @@ DEPTH_LIMIT = 20
 
 NODE_LIMIT = 20_000
 """Parts of a schema after references are replaced; beyond it anything is allowed."""
+
+ARGUMENT_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+"""Names of arguments that endpoints take."""
+
+LONGEST_NAME = 64
+
+_STRANGE = re.compile(r"[^a-zA-Z0-9_.-]")
 
 TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 
@@ -72,6 +81,32 @@ def plain_schema(value: JsonValue) -> PlainSchema:
     root: JsonObject = walked if is_object(walked) else {}
     note = _flatten(root)
     return PlainSchema({"type": "object", "properties": {}, **root}, note)
+
+
+def with_plain_names(schema: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """The schema with argument names that endpoints take, and the server's own names by those that were changed.
+
+    An endpoint refuses a whole request for one name such as `uids[]`, so a tool with one would end every session.
+    """
+    properties: JsonObject = schema.get("properties") or {}
+    own: JsonObject = {}
+    for name in properties:
+        if not ARGUMENT_NAME.fullmatch(name):
+            mapped = _STRANGE.sub("_", name)
+            lost = len(mapped) > LONGEST_NAME or any(each.isalnum() and not each.isascii() for each in name)
+            if lost or not mapped or mapped in properties or mapped in own:
+                mapped = with_mark(mapped, name)
+            own[mapped] = name
+    if not own:
+        return schema, own
+    renamed = {name: mapped for mapped, name in own.items()}
+    changed: JsonObject = {**schema}
+    changed["properties"] = {renamed.get(name, name): each for name, each in properties.items()}
+    if "required" in schema:
+        changed["required"] = [renamed.get(name, name) for name in schema["required"]]
+    for keyword in ("dependentRequired", "dependentSchemas", "propertyNames"):
+        changed.pop(keyword, None)  # the server checks what they say
+    return changed, own
 
 
 class _Plain:

@@ -233,6 +233,7 @@ class Servers:
             stale = self._stale(kept, definition)
             if stale is not None:
                 return stale
+            arguments = definition.arguments_for_server(arguments)
             result = await kept.connection.call(definition.own_name, arguments, Asker(server, services))
         except TimeoutError:
             limit = kept.connection.limits

@@ -159,6 +159,10 @@ def tools() -> list[Any]:
             state = Path(ARGUMENT).read_text() if Path(ARGUMENT).exists() else ""
             changed = [tool("echo", f"Says the same. {state}"), plain[1]]
             return [*changed, tool("newcomer")] if "new" in state else changed
+        case "keys":
+            odd = {name: {"type": "string"} for name in json.loads(ARGUMENT)}
+            schema = {"type": "object", "properties": odd, "required": ["uids[]"]}
+            return [tool("odd", "Takes odd ones.", schema)]
         case "storm":
             return [*plain, tool("grow"), *([tool("newcomer")] if GROWN else [])]
         case "faulty":
@@ -331,6 +335,7 @@ CALLS: dict[str, Callable[[Any, dict[str, Any], dict[str, Any]], Any]] = {
     "environment": lambda identifier, arguments, meta: text(json.dumps(dict(os.environ))),
     "spawn": spawn,
     "grow": grow,
+    "odd": lambda identifier, arguments, meta: text(json.dumps(arguments)),
     "noise": lambda identifier, arguments, meta: [raw(b"noise\n" * int(ARGUMENT or 101)), text("quiet")][1],
     "nan": lambda identifier, arguments, meta: raw(
         json.dumps(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +150,26 @@ async def test_schemas_become_plain_objects_without_references(tmp_path: Path) -
         assert "give at least one of: id; name + owner" in either.description
         assert tools["broken_schema"].input_schema["properties"] == {"a": {}, "b": {}}
         assert tools["remote_schema"].input_schema["properties"] == {"a": {}}
+
+
+async def test_arguments_have_names_that_endpoints_take_and_the_server_gets_its_own(tmp_path: Path) -> None:
+    own = ["uids[]", "uids__", "Start<", "Start>", "\u65e5\u4ed8", "long" * 20, "plain.key-1"]
+    for _ in range(2):  # the second time from the cache
+        async with live(tmp_path, hostile("keys", json.dumps(own))) as servers:
+            odd = servers.tools().get("odd")
+            if odd is None:
+                await servers.connected()
+                odd = servers.tools()["odd"]
+            properties = list(odd.input_schema["properties"])
+            assert all(re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name) for name in properties)
+            assert len(set(properties)) == len(own)
+            assert {"uids__", "plain.key-1"} < set(properties)
+            (needed,) = odd.input_schema["required"]
+            assert needed in properties
+            assert f"`{needed}` is the server's `uids[]`" in odd.description
+            given = {name: str(place) for place, name in enumerate(properties)}
+            told = json.loads((await servers.call("odd", **given)).text)
+            assert told == {name: str(place) for place, name in enumerate(own)}
 
 
 SCHEMAS: list[dict[str, Any]] = [
