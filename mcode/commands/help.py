@@ -31,16 +31,8 @@ async def _help(context: CommandContext, arguments: Arguments) -> CommandResult:
     rows = [(f"/{command.name}", command.summary) for command in context.registry]
     kept = await asyncio.to_thread(kept_names, context)
     own = ("", "Your programs", table([(f"/{name} [key=value ...]", title) for name, title in kept]))
-    text = "\n".join(
-        (
-            "Commands; `/help NAME` says what can stand behind one",
-            table(rows),
-            *(own if kept else ()),
-            "",
-            "What you type",
-            table(_INPUT),
-        )
-    )
+    head = "Commands; `/help NAME` says what can stand behind one"
+    text = "\n".join((head, table(rows), *(own if kept else ()), "", "What you type", table(_INPUT)))
     return CommandResult(text, [_as_object(command) for command in context.registry])
 
 
