@@ -174,7 +174,7 @@ class SubagentMaker:
             make_room(
                 bench, caller, self._hooks, parts.side_files.keep_text, self._shelf, self._reading.remember
             ),
-            lambda outcomes: self._reading.calls_ended(),
+            self._reading.after_calls,
             self._kind.max_turns or bench.options.max_turns,
             parent=self._call.id,
             spent=lambda: spent(

@@ -45,8 +45,9 @@ class SubagentReading:
         paths = paths_read(outcome, catalog, workspace)
         self._read += [Path(workspace.twin(str(path)) or path) for path in paths]
 
-    def calls_ended(self) -> None:
-        """Bring in what belongs to the directories that were read in."""
+    def after_calls(self, outcomes: Sequence[Outcome]) -> None:
+        """Bring in what belongs to the directories that were read in; `note` has heard of every call."""
+        del outcomes
         before = len(self._memory.files)
         paths, self._read = tuple(dict.fromkeys(self._read)), []
         for path in paths:

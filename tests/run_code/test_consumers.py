@@ -129,7 +129,8 @@ def test_a_guard_that_lets_only_the_model_s_own_calls_through_is_found(guard: st
 
 
 @pytest.mark.parametrize(
-    ("name", "function"), [("wiring/read_files.py", "after_calls"), ("wiring/subagent.py", "_after_calls")]
+    ("name", "function"),
+    [("wiring/read_files.py", "after_calls"), ("wiring/subagent_reading.py", "after_calls")],
 )
 def test_the_loop_hands_no_outcomes_past_the_events(name: str, function: str) -> None:
     """What is to be done after calls follows the events, which tell of all of them."""
