@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FIXTURE = Path(__file__).parent / "fixture_project"
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds that a busy machine may take for one run."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import termios
@@ -39,8 +40,11 @@ if TYPE_CHECKING:
 else:
     Spawned = fdspawn
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds that a busy machine may take for anything."""
+
+ECHO = 5.0
+"""Seconds that a typed line may take to stand on the screen, if it is shown at all."""
 
 PROMPT = "\u203a"
 """What the prompt's row begins with."""
@@ -152,8 +156,20 @@ class BinaryTerminal:
             self.pump(0.01)
 
     def say(self, text: str) -> None:
-        """Type a line and send it."""
-        self.type(f"{text}\r")
+        """Type a line, and send it once it stands on the screen.
+
+        What a busy program reads in one go with an Enter in its middle looks like a paste to it.
+        """
+        self.type(text)
+        end = time.monotonic() + ECHO
+        while not self._shows_end_of(text) and time.monotonic() < end:  # or it is hidden, as a key is
+            self.pump(0.02)
+        self.pump(0.02)
+        self.child.send("\r")
+
+    def _shows_end_of(self, text: str) -> bool:
+        end = "".join(text.split())[-12:]
+        return end in re.sub(r"[\s\u2502]", "", "".join(self.screen()))
 
     def decide(self, words: str) -> None:
         """Wait for the approval's own prompt and answer it there."""

@@ -83,6 +83,7 @@ def test_j_08_stopped_mcode_gives_the_terminal_back_and_takes_it_again(machine: 
             seen = len(terminal.written)
             terminal.child.send("\r")
             terminal.wait_for_bytes(b"\x1b[?1049h" if full else PROMPT.encode(), seen)
+            terminal.until(lambda: not line_by_line(terminal), "keys one by one")
         terminal.say("are you there?")
         terminal.wait_for("Still here.")
         assert not line_by_line(terminal)

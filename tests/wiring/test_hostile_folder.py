@@ -54,7 +54,7 @@ def test_w_01_in_a_terminal_it_is_opened_looked_at_and_closed(folder: HostileFol
         terminal.wait_for("This folder is not trusted, so this of its files does not count: 32 hooks")
         for command in ("/status", "/mcp", "/hooks", "/permissions", "/memory", "/trust"):
             terminal.say(command)
-            terminal.pump(0.3)
+            terminal.pump(0.1)
         terminal.wait_for("/trust yes trusts exactly this")
         terminal.say("/quit")
         assert terminal.wait_for_end() == 0

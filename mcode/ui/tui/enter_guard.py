@@ -16,6 +16,10 @@ _CLOSE = 0.01
 _PATIENCE = 0.03
 """Seconds that it waits."""
 
+_LATE, _TIMES = 0.01, 5
+"""Seconds by which that moment may be missed; a loop that was held up longer may have more to read, and waits again,
+so often at most."""
+
 
 class EnterGuard:
     """Sees when each key was read, and holds an Enter that came as fast as only a paste does."""
@@ -29,6 +33,11 @@ class EnterGuard:
         self._last_letter = 0.0
         self._held: asyncio.TimerHandle | None = None
         self._held_at = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """True while an Enter is held back."""
+        return self._held is not None
 
     def key(self, moment: float, *, printable: bool) -> None:
         """A key that was read at `moment`, before it does anything. What is held back is decided first."""
@@ -44,10 +53,21 @@ class EnterGuard:
         """The key is an Enter."""
         self._held_at = self._now
         if self._now - self._last_letter < _CLOSE:
-            self._held = asyncio.get_running_loop().call_later(_PATIENCE, self._decide)
+            self._wait(_TIMES)
         else:
             self._pace.forget()
             self._send()
+
+    def _wait(self, times: int) -> None:
+        loop = asyncio.get_running_loop()
+        due = loop.time() + _PATIENCE
+        self._held = loop.call_at(due, self._waited, due, times - 1)
+
+    def _waited(self, due: float, times: int) -> None:
+        if times and asyncio.get_running_loop().time() - due > _LATE:
+            self._wait(times)
+        else:
+            self._decide()
 
     def _decide(self, *, more_follows: bool = False) -> None:
         self._held = None

@@ -56,10 +56,7 @@ class Driven:
             self.app.post_message(key)
         await self.settle()
         if text.endswith("\n"):
-            await asyncio.sleep(
-                0.04
-            )  # so long an Enter right behind a letter is held, to see what follows it
-            await self.settle()
+            await self.until(lambda: not self.app.prompt._guard.waits)
 
     async def press(self, *keys: str) -> None:
         await press(self.pilot, *keys)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,9 +40,10 @@ async def test_11_escape_right_after_enter_brings_the_message_back(tmp_path: Pat
 async def test_12_queued_messages_are_sent_in_order_each_once_and_up_takes_the_last_back(
     tmp_path: Path,
 ) -> None:
-    slow = use("Bash", command="sleep 3")
-    script = turns(slow, "One.", "Two.", "Three.")
-    async with screen(tmp_path, script, settings={"permissions": {"allow": ["Bash(sleep 3)"]}}) as on:
+    (tmp_path / "project").mkdir()
+    os.mkfifo(tmp_path / "project/gate")
+    script = turns(use("Bash", command="cat gate"), "One.", "Two.", "Three.")
+    async with screen(tmp_path, script, settings={"permissions": {"allow": ["Bash(cat gate)"]}}) as on:
         await on.type("first\n")
         await on.until(lambda: on.stage.agent.busy)
         for text in ("second\n", "third\n", "not this\n"):
@@ -48,6 +51,7 @@ async def test_12_queued_messages_are_sent_in_order_each_once_and_up_takes_the_l
         await on.until(lambda: "queued 3" in on.shown)
         await on.press("up")
         assert on.draft == "not this"
+        await asyncio.to_thread((tmp_path / "project/gate").write_text, "open")
         await on.finished(3)
         assert [event.text for event in on.stage.of(TurnStarted)] == ["first", "second", "third"]
         assert on.stage.of(QueueChanged)[-1].waiting == ()
@@ -110,8 +114,11 @@ async def test_18_backspace_takes_a_label_away_as_one(tmp_path: Path) -> None:
 
 async def test_18_an_enter_inside_a_fast_stream_of_keys_is_a_line_end(tmp_path: Path) -> None:
     async with screen(tmp_path, turns("Read.")) as on:
+        read = time.monotonic()
         for letter in "first\nsecond\n":
-            on.app.post_message(Key("enter", "\r") if letter == "\n" else Key(letter, letter))
+            key = Key("enter", "\r") if letter == "\n" else Key(letter, letter)
+            key.time = read  # all in one go, however long this loop takes
+            on.app.post_message(key)
         await on.until(lambda: on.draft == "first\nsecond\n")
         await on.until(lambda: "pasted without paste mode: Enter sends" in on.shown)
         await on.press("enter")
@@ -122,7 +129,7 @@ async def test_history_is_gone_through_and_searched(tmp_path: Path) -> None:
     async with screen(tmp_path, turns("1", "2", "3")) as on:
         for text in ("alpha beta", "gamma", "delta"):
             await on.type(text + "\n")
-            await on.until(lambda: not on.stage.agent.busy)
+            await on.finished(len(on.app.history.texts))
         await on.type("unsent")
         await on.press("up")
         assert on.draft == "delta"
@@ -156,7 +163,12 @@ async def test_commands_and_files_are_completed(tmp_path: Path) -> None:
         assert on.draft == "see @parser.py "
 
 
-async def test_ctrl_c_clears_the_draft_into_the_history_and_twice_quits(tmp_path: Path) -> None:
+async def test_ctrl_c_clears_the_draft_into_the_history_and_twice_quits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "mcode.ui.tui.hands._TWICE", 60.0
+    )  # a slow machine may take its time between two keys
     async with screen(tmp_path) as on:
         await on.type("keep me")
         await on.press("ctrl+c")

@@ -85,6 +85,7 @@ def test_a_session_killed_in_the_middle_of_a_turn_comes_back_with_its_draft_and_
             terminal.say("fix the failing test")
             terminal.wait_for("sleep 60")
             terminal.say("queued and not sent")
+            terminal.wait_for_row_with("queued 1")
             terminal.type("half a draft")
             draft = machine.sessions[-1].with_suffix("") / "draft.json"
             _wait_for(lambda: draft.exists() and "half a draft" in draft.read_text())

@@ -75,7 +75,11 @@ async def test_what_a_rewind_took_back_is_dim_above_a_divider_and_the_meter_no_l
         assert "ctx " in on.rows[-1]
 
 
-async def test_a_letter_of_a_command_that_was_meant_for_the_prompt_rewinds_nothing(tmp_path: Path) -> None:
+async def test_a_letter_of_a_command_that_was_meant_for_the_prompt_rewinds_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = "mcode.ui.tui.table_inspector._HELD"
+    monkeypatch.setattr(held, 60.0)  # "at once" is wide, since a slow machine may take its time
     script = turns(use("Write", file_path="made.txt", content="x"), "Done.")
     settings = {"permissions": {"allow": ["Edit"]}}
     async with screen(tmp_path, script, settings=settings) as on:
@@ -89,11 +93,12 @@ async def test_a_letter_of_a_command_that_was_meant_for_the_prompt_rewinds_nothi
         await on.press("enter")  # at once, as a key that is held down
         await on.press("x")
         assert "Enter confirms" not in on.shown
-        await on.rest(0.4)
+        await on.rest(0.1)
         assert made.exists()
+        monkeypatch.setattr(held, 0.05)
         await on.press("o")
         await on.until(lambda: "Enter confirms" in on.shown)
-        await on.rest(0.4)
+        await on.rest(0.1)
         await on.press("enter")
         await on.until(lambda: not made.exists())
 
