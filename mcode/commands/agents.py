@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
 
 _USAGE = "/agents [stop ID]"
-_SHOWN = 60
-"""Cells of a description in the table."""
+
+_SHOWN = 240
+"""Cells of a description; `--json` has all of it."""
 
 
 async def _agents(context: CommandContext, arguments: Arguments) -> CommandResult:

@@ -7,6 +7,9 @@ import re
 from mcode.text import cell_width
 
 _ITEM = re.compile(r" *(?:[-*+]|\d{1,3}[.)]) +(?=\S)")
+_BELOW = 4
+"""Cells by which the rest of a row of a table is set in, where it does not fit beside the others."""
+
 _GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 
@@ -66,7 +69,8 @@ def wrap_item(text: str, width: int) -> list[str]:
 def wrap_columns(text: str, width: int) -> list[str]:
     """As `wrap_item`; a name with its meaning beside it keeps the meaning in one column.
 
-    A row of three columns or more is a row of a table: it stays as it is, with less blank in its widest gap.
+    A row of three columns or more is a row of a table: it has less blank in its widest gap, and where even that is
+    too wide, its last column goes on under itself, or below the row where there is no room beside the others.
     """
     if width < 1 or cell_width(text) <= width:
         return [text]
@@ -76,10 +80,19 @@ def wrap_columns(text: str, width: int) -> list[str]:
     if len(gaps) > 1:
         start, end = max((gap.span() for gap in gaps), key=lambda span: span[1] - span[0])
         blank = max(2, end - start - (cell_width(text) - width))
-        return [text[:start] + " " * blank + text[end:]]
+        text = text[:start] + " " * blank + text[end:]
+        if cell_width(text) <= width:
+            return [text]
+        last = list(_GAP.finditer(text))[-1].end()
+        fits = cell_width(text[:last]) <= width * 2 // 3
+        return _beside(text, last, width) if fits else wrap_words(text, width, _BELOW)
     if not gaps or cell_width(text[: gaps[0].end()]) > width // 2:
         return wrap_item(text, width)
-    name, meaning = text[: gaps[0].end()], text[gaps[0].end() :]
-    taken = cell_width(name)
-    first, *more = wrap_words(meaning, width - taken)
-    return [name + first, *(" " * taken + row for row in more)]
+    return _beside(text, gaps[0].end(), width)
+
+
+def _beside(text: str, at: int, width: int) -> list[str]:
+    """What stands from `at` on goes on under itself."""
+    taken = cell_width(text[:at])
+    first, *more = wrap_words(text[at:], width - taken)
+    return [text[:at] + first, *(" " * taken + row for row in more)]

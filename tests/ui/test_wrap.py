@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from mcode.text import cell_width
-from mcode.ui.wrap import wrap_all, wrap_cells, wrap_words
+from mcode.ui.wrap import wrap_all, wrap_cells, wrap_columns, wrap_words
 
 
 @given(some.text("a\u4f60 b\u0301", max_size=80), some.integers(2, 20))
@@ -42,3 +42,16 @@ def test_a_word_that_is_wider_than_a_row_is_broken_and_goes_on_under_itself() ->
     )
     assert all(len(row) <= 24 for row in rows)
     assert all(row.startswith("       ") for row in rows[1:])
+
+
+def test_the_last_column_of_a_table_goes_on_under_itself_and_no_word_of_it_is_broken() -> None:
+    row = "  general-purpose  mcode  all tools  any task of several steps, such as a search"
+    assert wrap_columns(row, 60) == [
+        "  general-purpose  mcode  all tools  any task of several",
+        "                                     steps, such as a search",
+    ]
+    assert wrap_columns("  3  1  2,197  165  209  877  3,448  list_employees, get_budget", 44) == [
+        "  3  1  2,197  165  209  877  3,448",
+        "      list_employees, get_budget",
+    ]
+    assert wrap_columns("  a   b      c", 11) == ["  a   b   c"]  # blanks give way first
