@@ -40,6 +40,7 @@ CONSUMERS = {
     "ui/tui/hands.py": "whether what was interrupted has ended",
     "ui/line/transcript.py": "rows, indented under their program",
     "ui/tui/document.py": "blocks, children of their program",
+    "ui/tui/open_calls.py": "which card shows each call of the turn, and which ones wait",
     "wiring/read_files.py": "instruction files of directories that were read in",
     "wiring/subagent.py": "the rows of a sub-agent",
     "wiring/hook_watch.py": "PermissionDenied, with the parent",
