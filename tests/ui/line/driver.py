@@ -71,6 +71,13 @@ class Diary:
         with self._path.open("a") as file:
             file.write(json.dumps(entry) + "\n")
 
+    def _write_soon(self, rounds: int, **entry: object) -> None:
+        """Write so many rounds of the loop later: by then the agent is idle, and keys mean what they mean then."""
+        if rounds:
+            asyncio.get_running_loop().call_soon(lambda: self._write_soon(rounds - 1, **entry))
+        else:
+            self.write(**entry)
+
     def follow(self, agent: Agent) -> Agent:
         """Write down the agent's events and its end."""
         close = agent.close
@@ -90,7 +97,7 @@ class Diary:
                 if text.startswith("hostile"):
                     _emit_hostile_events(agent)
             case TurnFinished(reason=reason):
-                self.write(turn=reason)
+                self._write_soon(3, turn=reason)
             case ApprovalRequested(call=call):
                 self.write(asked=call.tool)
             case ApprovalResolved(choice=choice) if choice != "withdrawn":

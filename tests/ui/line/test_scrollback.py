@@ -185,6 +185,10 @@ def test_the_first_screen_breaks_between_words_in_a_narrow_terminal(tmp_path: Pa
         terminal.wait_for("Enter; Esc back")
 
 
+def offered(terminal: Terminal) -> set[str]:
+    return {row.strip(" >") for row in terminal.screen() if "parser" in row and "@parser" not in row}
+
+
 def test_completion_offers_commands_and_the_files_that_are_not_ignored(tmp_path: Path) -> None:
     project = tmp_path / "project"
     for name in (
@@ -210,8 +214,8 @@ def test_completion_offers_commands_and_the_files_that_are_not_ignored(tmp_path:
         terminal.wait_for_row("\u203a /permissions explain")
         terminal.type(CONTROL_C + "@parser")
         terminal.wait_for("src/parser_notes.md")
-        offered = {row.strip(" >") for row in terminal.screen() if "parser" in row and "@parser" not in row}
-        assert offered == {"src/parser.py", "src/parser_notes.md", "with blank/parser two.py"}
+        expected = {"src/parser.py", "src/parser_notes.md", "with blank/parser two.py"}
+        terminal.until(lambda: offered(terminal) == expected, "the files that are not ignored")
         terminal.type("_n")
         terminal.wait_until_gone("src/parser.py")
         terminal.type(TAB)
@@ -366,7 +370,7 @@ def test_j_08_being_cancelled_restores_the_terminal_and_closes_the_session(termi
     terminal.type("work" + ENTER)
     terminal.wait_for_log(message="work")
     os.kill(terminal.pid, signal.SIGTERM)
-    assert terminal.wait_for_end(timeout=20) == 143
+    assert terminal.wait_for_end() == 143
     assert terminal.log(closed="other")
     assert terminal.written.rindex(b"\x1b[?2004l") > terminal.written.rindex(b"\x1b[?2004h")
 
@@ -378,7 +382,7 @@ def test_j_08_a_terminal_that_goes_away_ends_the_program(tmp_path: Path, option:
         terminal.type("work" + ENTER)
         terminal.wait_for_log(message="work")
         terminal.hang_up()
-        assert terminal.wait_for_end(timeout=20) == 129
+        assert terminal.wait_for_end() == 129
         assert terminal.log(closed="other")
 
 
@@ -400,10 +404,7 @@ def test_nothing_is_written_while_nothing_happens(terminal: Terminal) -> None:
     terminal.type("hello" + ENTER)
     terminal.wait_for("You said: hello")
     terminal.wait_for_log(turn="end")
-    terminal.settle(0.4)
-    before = len(terminal.written)
-    terminal.pump(1.3)
-    assert len(terminal.written) == before
+    terminal.settle(1.3)
 
 
 def test_t_01_hostile_text_reaches_the_terminal_through_no_block(tmp_path: Path) -> None:

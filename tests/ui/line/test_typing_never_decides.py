@@ -92,7 +92,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 
 def test_keys_that_come_right_after_the_prompt_appears_belong_to_the_draft(tmp_path: Path) -> None:
-    with Terminal(tmp_path, "--quick", "--arm=4") as terminal:  # long enough to be seen on a busy machine
+    with Terminal(tmp_path, "--quick", "--arm=30") as terminal:  # long enough to be seen on a busy machine
         terminal.wait_for("F1: keys")
         terminal.type("ask" + ENTER)
         terminal.wait_for("keys still go to your draft")
