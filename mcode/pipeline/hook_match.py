@@ -106,7 +106,13 @@ class HookTable:
 
     def find(self, event: str, subject: str, call: Call | None = None) -> list[HookHandler]:
         """The hooks to run now, identical ones once; those that run once a session are then spent."""
-        above = self._above.find(event, subject, call) if self._above is not None else []
+        found = self.meant(event, subject, call)
+        self._spent.update(handler for handler in found if handler.once)
+        return found
+
+    def meant(self, event: str, subject: str, call: Call | None = None) -> list[HookHandler]:
+        """The hooks that would run now, identical ones once; none is spent by asking."""
+        above = self._above.meant(event, subject, call) if self._above is not None else []
         entries = self._by_event.get(event)
         if entries is None:
             return above
@@ -120,7 +126,6 @@ class HookTable:
             ):
                 continue
             found.setdefault(_work(handler), handler)
-        self._spent.update(handler for handler in found.values() if handler.once)
         return list(found.values())
 
     def _add(self, handler: HookHandler) -> None:

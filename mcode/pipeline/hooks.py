@@ -90,6 +90,10 @@ class HookRunner:
         """What the matchers of an event's hooks name."""
         return self._table.names(event)
 
+    def after(self, call: Call) -> Sequence[HookHandler]:
+        """The hooks that will run once a call has succeeded, as things are now."""
+        return self._table.meant("PostToolUse", call.tool, call)
+
     def within(self, agent: tuple[str, str], own: Sequence[HookHandler] = (), effort: str = "") -> HookRunner:
         """The same hooks inside a sub-agent, the id of its call and its kind; and its `own`, and its own effort."""
         view = copy(self)

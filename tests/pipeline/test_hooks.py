@@ -218,6 +218,17 @@ async def test_identical_hooks_run_once_and_a_once_hook_once_a_session(setting: 
     assert sorted((setting.root / "runs").read_text().split()) == ["a", "a", "b"]
 
 
+async def test_asking_which_hooks_will_run_after_a_call_spends_none(setting: Setting) -> None:
+    setting.hook("echo a >> runs", "PostToolUse", once=True)
+    setting.hook("echo b >> runs", "PostToolUse", matcher="Edit")
+    runner = setting.runner()
+    for _ in range(2):
+        assert [handler.command for handler in runner.after(CALL)] == ["echo a >> runs"]
+    await runner.after_call(CALL, {}, 0.0)
+    assert (setting.root / "runs").read_text().split() == ["a"]
+    assert not runner.after(CALL)
+
+
 # --- what a hook gets
 
 

@@ -34,19 +34,23 @@ def approval_rows(
     *,
     start: str,
     program: int = 0,
+    hooks: Sequence[str] = (),
     together: Sequence[ApprovalRequested] = (),
     everything: bool = False,
 ) -> list[Row]:
     """The subject whole, then the facts about it, then the calls that one answer may allow `together`.
 
     `start` is the directory that goes without saying; `program` the number of the program that makes the call, 0
-    for none; `everything` adds the raw arguments, and the rule that each answer would keep.
+    for none; `hooks` are the commands of those that will run after it; `everything` adds the raw arguments, and the
+    rule that each answer would keep.
     """
     rows = list(_subject(request, width, everything=everything))
     if len(rows) > 1:
         rows.append(row())
     for name, value in _facts(request, "" if everything else start, program):
         rows += _fact(name, value, width)
+    for command in hooks:
+        rows += _fact("hook", f"{command}   (runs after it)", width)
     if everything:
         rows += answer_rows(approval_offers(request, len(together)), width)
     if len(together) > 1:

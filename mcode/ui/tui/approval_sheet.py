@@ -9,8 +9,9 @@ from mcode.ui.asking import is_question
 from mcode.ui.tui.offers import approval_offers, question_offers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from mcode.call import Call
     from mcode.commands.host import QuestionDesk
     from mcode.events import ApprovalRequested, QuestionAsked
     from mcode.ui.asking import Request
@@ -30,12 +31,15 @@ class ApprovalSheet:
         desk: Callable[[], QuestionDesk],
         start: Callable[[], str],
         program: Callable[[str], int],
+        hooks: Callable[[Call], Sequence[str]],
     ) -> None:
-        """`start` is the directory that goes without saying; `program` numbers a program by the id of its call."""
+        """`start` is the directory that goes without saying; `program` numbers a program by the id of its call;
+        `hooks` are those that will run after one."""
         self._panel = panel
         self._desk = desk
         self._start = start
         self._program = program
+        self._hooks = hooks
         self._offers: tuple[Offer, ...] = ()
         self._marked: list[int] = []
         self._chosen: int | None = None
@@ -157,7 +161,14 @@ class ApprovalSheet:
         """A function that makes the rows of an approval for a width."""
         from mcode.ui.tui.approval_rows import approval_rows
 
-        together, program = self.together, self._program(request.call.parent or "")
+        together = self.together
+        program, hooks = self._program(request.call.parent or ""), self._hooks(request.call)
         return lambda width: approval_rows(
-            request, width, start=self._start(), program=program, together=together, everything=everything
+            request,
+            width,
+            start=self._start(),
+            program=program,
+            hooks=hooks,
+            together=together,
+            everything=everything,
         )

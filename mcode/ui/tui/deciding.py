@@ -13,10 +13,11 @@ from mcode.ui.tui.approval_sheet import ApprovalSheet
 from mcode.ui.tui.approval_verdict import ApprovalVerdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from textual.events import Key
 
+    from mcode.call import Call
     from mcode.commands.host import QuestionDesk
     from mcode.events import Event
     from mcode.ui.asking import Request
@@ -42,13 +43,15 @@ class Deciding:
         desk: Callable[[], QuestionDesk],
         start: Callable[[], str],
         program: Callable[[str], int],
+        hooks: Callable[[Call], Sequence[str]],
         idle: float,
         arm: float,
     ) -> None:
-        """`start` is the directory that goes without saying; `program` numbers a program by the id of its call."""
+        """`start` is the directory that goes without saying; `program` numbers a program by the id of its call;
+        `hooks` are those that will run after one."""
         self._prompt = prompt
         self._stage = stage
-        self._sheet = ApprovalSheet(panel, desk=desk, start=start, program=program)
+        self._sheet = ApprovalSheet(panel, desk=desk, start=start, program=program, hooks=hooks)
         self._asking = Asking(
             idle=idle, arm=arm, may_ask=self._may_ask, ask=self._focus, counts=self._armed_now
         )

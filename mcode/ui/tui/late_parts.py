@@ -122,6 +122,7 @@ class LateParts:
             desk=lambda: front.agent.desk,
             start=lambda: str(front.start),
             program=self._program_number,
+            hooks=lambda call: [hook.command for hook in front.agent.hooks.after(call)],
             idle=front.manners.idle,
             arm=front.manners.arm,
         )

@@ -114,6 +114,23 @@ async def test_an_approval_names_the_program_as_its_card_does_and_that_row_comes
         await on.finished()
 
 
+async def test_an_approval_says_which_hook_will_run_after_the_call(tmp_path: Path) -> None:
+    hook = {"hooks": [{"type": "command", "command": "format-on-edit --quiet"}]}
+    after = [
+        {"matcher": "Edit|Write", **hook},
+        {"matcher": "Bash", "hooks": [{**hook["hooks"][0], "command": "log it"}]},
+    ]
+    script = turns(use("Write", file_path="notes.txt", content="a line\n"), "Done.")
+    async with screen(tmp_path, script, settings={"hooks": {"PostToolUse": after}}) as on:
+        await on.type("begin\n")
+        await on.armed()
+        await on.press("end")
+        await on.until(lambda: "hook      format-on-edit --quiet   (runs after it)" in on.shown)
+        assert "log it" not in on.shown
+        await on.press("escape", "escape")
+        await on.finished()
+
+
 async def test_f1_lists_the_keys_of_the_place_where_the_user_is(tmp_path: Path) -> None:
     async with screen(tmp_path) as on:
         await on.press("f1")
