@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mcode import jsontext
 from mcode.mcp.names import tool_names
 from mcode.mcp.schemas import BadSchemaError, plain_schema, with_plain_names
-from mcode.model.reading import is_object, text_field
+from mcode.model.reading import is_object, sound, text_field
 from mcode.text import Kind, clean
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def read_definitions(
     definitions: list[Definition] = []
     for name, full in whole.items():
         try:
-            definitions.append(_definition(full, name, first[name]))
+            definitions.append(_definition(full, name, sound(first[name])))
         except BadSchemaError as error:
             problems.append(f"{_shown(name)} is left out: {error}")
     return tuple(sorted(definitions, key=lambda each: each.name)), tuple(problems)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mcode.model.per_message import PerMessage
-from mcode.model.reading import is_list, is_object
+from mcode.model.reading import heal, is_list, is_object, sound
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject, JsonValue
@@ -59,7 +59,7 @@ def build_request(state: RequestState, plain: Plain | None = None) -> JsonObject
     """
     body: JsonObject = {"model": state.model, "max_tokens": state.max_tokens}
     if state.system:
-        body["system"] = [_marked({"type": "text", "text": state.system})]
+        body["system"] = [_marked({"type": "text", "text": heal(state.system)})]
     if state.tools:
         body["tools"] = _with_marked_tool([_without_mark(tool) for tool in state.tools])
     body["messages"] = _with_marked_messages((plain or Plain()).of(state.messages), state.stable)
@@ -119,10 +119,11 @@ def _is_markable(block: JsonValue) -> bool:
 
 
 def _in_blocks(message: JsonObject) -> JsonObject:
-    """The message with its content as blocks, unmarked.
+    """The message with its content as blocks, unmarked, and without half characters, as odd paths bring them along.
 
     Text always becomes a block, so that a message keeps its bytes whether it is marked or not.
     """
+    message = sound(message)
     content = message.get("content")
     if isinstance(content, str):
         return {**message, "content": [{"type": "text", "text": content}]}

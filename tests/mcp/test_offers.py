@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcode.call import FailureKind
+from mcode.mcp.definitions import read_definitions
 from mcode.mcp.library import load
 from mcode.mcp.names import plain_name, rivalry, tool_names
 from mcode.mcp.schemas import BadSchemaError, plain_schema
@@ -170,6 +171,15 @@ async def test_arguments_have_names_that_endpoints_take_and_the_server_gets_its_
             given = {name: str(place) for place, name in enumerate(properties)}
             told = json.loads((await servers.call("odd", **given)).text)
             assert told == {name: str(place) for place, name in enumerate(own)}
+
+
+def test_half_a_character_in_a_schema_is_replaced_for_no_request_can_hold_it() -> None:
+    half = {"type": "object", "properties": {"a\ud800": {"description": "b\udfff", "enum": ["c\ud800"]}}}
+    (definition,), problems = read_definitions(
+        "s", [{"name": "t", "description": "d\ud800", "inputSchema": half}]
+    )
+    assert not problems
+    json.dumps([definition.body["input_schema"], definition.shown_description], ensure_ascii=False).encode()
 
 
 SCHEMAS: list[dict[str, Any]] = [

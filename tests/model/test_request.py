@@ -158,3 +158,18 @@ def test_odd_histories_do_not_break_the_builder() -> None:
     body = build_request(state_of(*odd, stable=9))
     assert len(body["messages"]) == 2
     assert strip_cache_marks(body)["messages"][1] == odd[1]
+
+
+def test_half_a_character_from_a_path_or_an_argument_does_not_end_the_conversation() -> None:
+    outcome: JsonObject = {"type": "tool_result", "tool_use_id": "a", "content": "caf\udce9.txt"}
+    state = replace(
+        state_of(
+            user("hi \udcff there"), assistant(call(path="x\ud800")), {"role": "user", "content": [outcome]}
+        ),
+        system="in /home/caf\udce9",
+    )
+    body = build_request(state)
+    jsontext.dump(body).encode()
+    assert "hi \ufffd there" in str(body["messages"])
+    assert "caf\ufffd.txt" in str(body["messages"])
+    assert "caf\ufffd" in str(body["system"])
