@@ -66,7 +66,7 @@ def _text(data: JsonObject) -> str:
         said = {key: value for key, value in data[name].items() if value != default[name].get(key)}
         others += len(data[name]) - len(said)
         if said:
-            lines += [title, table(_rows(said))]
+            lines += [title, table(_rows(said, default[name]))]
     lines.append(
         f"{plural(others, 'setting is', 'settings are')} as mcode comes; /config --json has all of them."
     )
@@ -88,10 +88,22 @@ def _source(source: JsonObject) -> tuple[str, str, str]:
     return str(source["scope"]), str(source["path"] or "(given at the start)"), note
 
 
-def _rows(values: JsonObject) -> list[tuple[str, str]]:
-    return [
-        (name, value if isinstance(value, str) else jsontext.dump(value)) for name, value in values.items()
-    ]
+def _rows(values: JsonObject, usual: JsonObject) -> list[tuple[str, str]]:
+    """Values by the names that they have in files; of a group only the members that differ from what is usual."""
+    rows: list[tuple[str, str]] = []
+    for name, value in values.items():
+        group = cast("JsonObject", usual.get(name) if isinstance(value, dict) else {}) or {}
+        if group and value.keys() == group.keys():
+            members = {each: member for each, member in value.items() if member != group[each]}
+            rows += [(f"{_in_files(name)}.{each}", shown) for each, shown in _rows(members, group)]
+        else:
+            rows.append((_in_files(name), value if isinstance(value, str) else jsontext.dump(value)))
+    return rows
+
+
+def _in_files(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(each.capitalize() for each in others)
 
 
 def _path(path: Path | None) -> str | None:

@@ -192,7 +192,7 @@ def _text(ledger: Ledger, last: JsonObject) -> str:
     used = _used(ledger)
     heading = (
         f"Last request {tokens(used)} of {tokens(ledger.window)} tokens ({percent(used, ledger.window)})   "
-        f"cached {tokens(ledger.cache_read)}   session {dollars(ledger.cost)}"
+        f"cached {tokens(ledger.cache_read)}   cost of the session {dollars(ledger.cost)}"
     )
     parts = (
         (

@@ -86,7 +86,7 @@ async def test_status_and_config_show_where_things_come_from_and_no_secret(tmp_p
         "env": {"API_TOKEN": secret},
         "model": "other",
         "nosuchkey": 1,
-        "mcode": {"ui": {"bell": False}},
+        "mcode": {"ui": {"bell": False}, "maxCallsPerTurn": 3},
     }
     async with stage(tmp_path, turns("x"), settings=settings) as session:
         status = await typed(session, "/status")
@@ -97,6 +97,9 @@ async def test_status_and_config_show_where_things_come_from_and_no_secret(tmp_p
         assert config.data["values"]["env"] == ["API_TOKEN"]
         assert config.data["mcode"]["ui"]["bell"] is False
         assert secret not in config.text
+        shown = [line.split() for line in config.text.splitlines()]
+        assert ["ui.bell", "false"] in shown  # as it is called in the file, and nothing beside it
+        assert ["maxCallsPerTurn", "3"] in shown
         assert str(session.bench.places.settings_file) in config.text
 
 
