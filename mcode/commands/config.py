@@ -92,13 +92,22 @@ def _rows(values: JsonObject, usual: JsonObject) -> list[tuple[str, str]]:
     """Values by the names that they have in files; of a group only the members that differ from what is usual."""
     rows: list[tuple[str, str]] = []
     for name, value in values.items():
-        group = cast("JsonObject", usual.get(name) if isinstance(value, dict) else {}) or {}
-        if group and value.keys() == group.keys():
-            members = {each: member for each, member in value.items() if member != group[each]}
-            rows += [(f"{_in_files(name)}.{each}", shown) for each, shown in _rows(members, group)]
+        members = _changed(value, usual.get(name))
+        if members is not None:
+            rows += [(f"{_in_files(name)}.{each}", shown) for each, shown in _rows(members, {})]
         else:
             rows.append((_in_files(name), value if isinstance(value, str) else jsontext.dump(value)))
     return rows
+
+
+def _changed(value: JsonValue, usual: JsonValue) -> JsonObject | None:
+    """The members of a group that are other than usual; None for what is no group."""
+    if not isinstance(value, dict) or not isinstance(usual, dict):
+        return None
+    given, group = cast("JsonObject", value), cast("JsonObject", usual)
+    if not group or given.keys() != group.keys():
+        return None
+    return {name: member for name, member in given.items() if member != group[name]}
 
 
 def _in_files(name: str) -> str:
