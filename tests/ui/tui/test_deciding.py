@@ -14,7 +14,7 @@ from mcode.permissions.decide import Proposal
 from mcode.tool import Choice, Question
 from mcode.ui.asking import waiting_words
 from tests.stage import turns, use
-from tests.ui.tui.screen import screen
+from tests.ui.tui.screen import RESTED, screen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,6 +112,76 @@ async def test_an_approval_names_the_program_as_its_card_does_and_that_row_comes
         assert "run_code #1" in on.rows[0] or any(row.startswith("▾ run_code #1") for row in on.rows)
         await on.press("escape", "escape")
         await on.finished()
+
+
+async def test_a_click_leads_to_what_waits_and_elsewhere_it_takes_no_focus_by_itself(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        await on.press("tab")
+        assert on.focused == "TranscriptView"
+        await on.ask("make")
+        await on.rest(RESTED)
+        assert on.focused == "TranscriptView"
+        await on.pilot.click("ApprovalPanel", offset=(3, 1))
+        await on.armed()
+        await on.press("1")
+        await on.until(lambda: "> 1  Allow once" in on.shown)
+        await on.pilot.click("PromptArea", offset=(3, 1))
+        await on.until(lambda: "Tab to review" in on.shown)
+        assert not on.decided
+
+
+async def test_neither_a_blank_nor_a_letter_decides_what_is_chosen(tmp_path: Path) -> None:
+    async with screen(tmp_path) as on:
+        for letter in (" ", "y", "a"):
+            await on.ask("make")
+            await on.press("tab")
+            await on.armed()
+            await on.press("1")
+            await on.until(lambda: "> 1  Allow once" in on.shown)
+            await on.type(letter)
+            await on.until(lambda letter=letter: on.draft == f"1{letter}")
+            assert on.focused == "PromptArea"
+            await on.press("ctrl+c")
+        assert not on.decided
+
+
+async def test_several_calls_of_a_program_with_one_rule_are_listed_and_allowed_by_one_answer(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "const made = await Promise.all([1, 2, 3].map(n => tools.Write({file_path: `out/${n}.txt`, content: 'x'})));"
+        " return made.map(each => each.ok).join(' ');"
+    )
+    allowed = {"permissions": {"allow": ["run_code"]}}
+    async with screen(tmp_path, turns(use("run_code", code=code), "Done."), settings=allowed) as on:
+        await on.type("go\n")
+        await on.until(lambda: "1 of 3 waiting" in on.shown)
+        await on.armed()
+        listed = " ".join(row.text for row in on.app.panel.body.rows)
+        assert "3 calls of this program wait with the same rule" in listed
+        assert all(f"out/{number}.txt" in listed for number in (1, 2, 3))
+        await on.press("end")
+        await on.choose("Allow the 3 calls listed above, once each")
+        await on.until(lambda: on.decided == ["batch"] * 3)
+        await on.finished()
+        assert "true true true" in on.stage.outcomes[-1].text
+
+
+async def test_a_call_is_denied_with_its_program_by_one_answer_and_the_transcript_says_what_was_withdrawn(
+    tmp_path: Path,
+) -> None:
+    code = "await Promise.all(['a', 'b'].map(name => tools.Bash({command: `touch ${name}`})));"
+    allowed = {"permissions": {"allow": ["run_code"]}}
+    async with screen(tmp_path, turns(use("run_code", code=code), "Done."), settings=allowed) as on:
+        await on.type("go\n")
+        await on.until(lambda: len(on.app.deciding.waiting) == 2)
+        await on.choose("Deny it and stop the program")
+        await on.type("not this\n")
+        await on.finished()
+        assert on.decided[0] == "stop"
+        assert on.stage.outcomes[-1].text.startswith("failed (stopped")
+        assert not list((tmp_path / "project").iterdir())
+        await on.until(lambda: "stopped by user" in on.shown)
 
 
 async def test_an_approval_says_which_hook_will_run_after_the_call(tmp_path: Path) -> None:
