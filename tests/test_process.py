@@ -224,7 +224,7 @@ async def test_l_02_descriptors_return_to_their_number(here: Path) -> None:
         await shell("echo x; echo y >&2", here, extra_variable="EXTRA", stdin=b"z")
         with pytest.raises(FileNotFoundError):
             await run_process(ProcessSpec(("no-such-program-here",), here, ENVIRONMENT))
-    assert open_descriptors() == before
+    assert open_descriptors() <= before
 
 
 @LINUX
@@ -240,7 +240,7 @@ async def test_l_02_too_many_open_files_is_an_error_and_leaks_none(here: Path) -
             await shell("true", here)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert open_descriptors() == before
+    assert open_descriptors() <= before
 
 
 # --- the end of a call is the end of the process

@@ -15,6 +15,7 @@ from mcode.builtins.grep import Grep
 from mcode.builtins.ripgrep import find_ripgrep
 from mcode.builtins.search import Searcher
 from mcode.call import FailureKind
+from tests.children import command_of, living
 
 if TYPE_CHECKING:
     from mcode.tool import ToolResult
@@ -421,9 +422,7 @@ async def test_l_02_a_cancelled_search_leaves_no_process_and_no_descriptor(sessi
     with pytest.raises(asyncio.CancelledError):
         await task
     if sys.platform == "linux":
-        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-        commands = [Path(f"/proc/{child}/cmdline").read_bytes() for child in children]
-        assert not any(b"search_worker" in command for command in commands)
+        assert not any("search_worker" in command_of(child) for child in living())
         assert len(os.listdir("/proc/self/fd")) <= before
 
 

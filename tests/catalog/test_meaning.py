@@ -18,6 +18,7 @@ from mcode.catalog import embedding
 from mcode.catalog.meaning import Meaning
 from mcode.catalog.search import Entry, ToolIndex
 from tests.catalog.stand_ins import Servers, jira, join
+from tests.children import wait_until
 from tests.stage import stage, turns
 
 PATIENCE = 120.0
@@ -160,4 +161,4 @@ async def test_the_threads_end_with_the_session_even_in_the_middle_of_their_work
         await here.agent.builder.shelf.finder.warm()
         begun = {each.name for each in own() - before}
     assert any(name.startswith("tool meanings") for name in begun), "there was a thread to end"
-    assert not own() - before
+    assert wait_until(lambda: not own() - before)
