@@ -57,7 +57,7 @@ class Stage:
 
     async def say(self, text: str) -> TurnFinished:
         """Send a message and wait for the end of its turn."""
-        return await asyncio.wait_for(self.agent.submit(text), 30)
+        return await asyncio.wait_for(self.agent.submit(text), 60)
 
     def of(self, kind: type[E]) -> list[E]:
         """All events of one kind so far."""
@@ -78,8 +78,8 @@ class Stage:
         return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
     async def until(self, kind: type[Event]) -> None:
-        """Wait until an event of a kind has come; TimeoutError after half a minute."""
-        async with asyncio.timeout(30):
+        """Wait until an event of a kind has come; TimeoutError after a minute."""
+        async with asyncio.timeout(60):
             while not self.of(kind):
                 await asyncio.sleep(0.005)
 
