@@ -56,7 +56,8 @@ from mcode.ui.tui.offers import approval_offers, question_offers
 from mcode.ui.tui.session_picker import _rows as preview_rows
 from mcode.ui.tui.setup_panel import _rows as setup_rows
 from mcode.ui.tui.suggestions import _label
-from mcode.ui.tui.table_inspector import TableInspector, TableSpec
+from mcode.ui.tui.table_inspector import TableInspector
+from mcode.ui.tui.table_spec import TableSpec
 from mcode.ui.tui.table_view import Column
 from tests.e2e.binary import Machine
 from tests.ui.tui.screen import screen

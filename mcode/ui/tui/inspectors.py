@@ -11,7 +11,8 @@ from mcode.ui.calls import duration_text
 from mcode.ui.tui.call_rows import size_text
 from mcode.ui.tui.inspector import TextInspector
 from mcode.ui.tui.session_picker import SessionPicker
-from mcode.ui.tui.table_inspector import RowKey, TableInspector, TableSpec, rows_of
+from mcode.ui.tui.table_inspector import TableInspector
+from mcode.ui.tui.table_spec import RowKey, TableSpec, rows_of
 from mcode.ui.tui.table_view import Column
 
 if TYPE_CHECKING:

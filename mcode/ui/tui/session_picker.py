@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from mcode.jsontext import JsonObject
     from mcode.ui.tui.app import McodeApp
-    from mcode.ui.tui.table_inspector import TableSpec
+    from mcode.ui.tui.table_spec import TableSpec
 
 _SHOWN = 12
 """Messages at the end of a session that the look into it shows."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -16,11 +15,12 @@ from mcode.commands.lazy_rows import LazyRows
 from mcode.text import Kind, cell_width, clean, shorten
 from mcode.ui.tui.inspector import InspectorScreen, TextInspector, line
 from mcode.ui.tui.rows import counted
+from mcode.ui.tui.table_spec import facts, rows_of
 from mcode.ui.tui.table_view import TableView, plain_rows
 from mcode.ui.wrap import wrap_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from textual.events import Key
     from textual.widget import Widget
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from mcode.jsontext import JsonObject
     from mcode.ui.tui.app import McodeApp
-    from mcode.ui.tui.table_view import Column
+    from mcode.ui.tui.table_spec import RowKey, TableSpec
 
 _NOTE_ROWS = 12
 """Lines of an answer that are shown above the rows."""
@@ -45,46 +45,11 @@ _BOX_EDGES = 8
 
 _NOTHING = "No row matches. An empty search and f (filter: all) show all of them again."
 
+_SLOW = 0.3
+"""Seconds after which a command that still works is said to do so."""
+
 _HELD = 0.3
 """Seconds in which an Enter still belongs to the key that asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowKey:
-    """A key that does something with the picked row."""
-
-    label: str
-    command: Callable[[JsonObject], str]
-    """The slash command that it runs."""
-    leaves: bool = False
-    """True where the inspector closes before the command runs."""
-    changes: bool = False
-    """True where the rows are other ones afterwards."""
-    sure: Callable[[JsonObject], str] | None = None
-    """Says what would happen; it happens only when Enter confirms that. None: it happens at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableSpec:
-    """What an inspector of rows shows of a command's data."""
-
-    title: str
-    columns: tuple[Column, ...]
-    subtitle: str = ""
-    state: str = ""
-    """The member that `f` filters by."""
-    member: str = ""
-    """The member of the command's data that holds the rows; empty where the data are the rows."""
-    box: str = ""
-    """What the box asks for, what stands behind two blanks only where there is room; empty where words only filter."""
-    box_command: str = ""
-    """The command that the box's text is put behind."""
-    hits: tuple[Column, ...] = ()
-    """Columns of the answer to it, whose rows are the member `hits` of its data; none where the answer is text."""
-    about: Callable[[JsonObject], str] | None = None
-    """All of what the row under the cursor says, where its cells are often cut; it stands below the rows."""
-    keys: Mapping[str, RowKey] = field(default_factory=dict[str, RowKey])
-    """By key; `enter` among them."""
 
 
 class TableInspector(InspectorScreen):
@@ -264,7 +229,14 @@ class TableInspector(InspectorScreen):
 
     async def _ask(self, command: str, *, again: bool = False, boxed: bool = False) -> None:
         context = self.front.context()
-        result = await context.registry.run(command, context)
+        slow = asyncio.get_running_loop().call_later(_SLOW, self._tell_of_wait, command)
+        try:
+            result = await context.registry.run(command, context)
+        finally:
+            slow.cancel()
+        if self not in self.front.screen_stack:
+            self.front.say(result.text, "warning" if result.failed else "command")
+            return
         if again:
             answer = await context.registry.run(self._spec.title, context)
             if not answer.failed:
@@ -284,6 +256,12 @@ class TableInspector(InspectorScreen):
             self.front.push_screen(TextInspector(self.front, command, result.text))
             return
         self._say(*lines)
+
+    def _tell_of_wait(self, command: str) -> None:
+        if self in self.front.screen_stack:
+            self._say(
+                f"{command}: under way; what comes of it is said here, or in the conversation after Esc"
+            )
 
     def _say(self, *lines: str, hits: Sequence[JsonObject] = ()) -> None:
         """Show lines above the rows, and what the box has found."""
@@ -343,22 +321,6 @@ class TableInspector(InspectorScreen):
         self._shown = rows
         self._table.show(rows, _NOTHING if self._all else "")
         self.draw_frame()
-
-
-def facts(row: JsonObject) -> str:
-    """A row's members, one a line."""
-    return "\n".join(f"{name:<16} {'' if value is None else value}" for name, value in row.items())
-
-
-def rows_of(data: object, member: str = "") -> Sequence[JsonObject]:
-    """The objects of a command's data, or of one member of it, where that is a list of them."""
-    if member:
-        data = cast("JsonObject", data).get(member) if isinstance(data, dict) else None
-    if isinstance(data, LazyRows):
-        return data
-    if not isinstance(data, list):
-        return ()
-    return [cast("JsonObject", each) for each in cast("list[object]", data) if isinstance(each, dict)]
 
 
 def _order(value: object) -> tuple[int, float, str]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from typing_extensions import override
 
 from mcode.ui.tui.table_inspector import TableInspector
+from tests.catalog.stand_ins import ServerTool, join
+from tests.commands.test_mcp import Steered
 from tests.ui.tui.screen import screen
 
 if TYPE_CHECKING:
@@ -41,3 +46,36 @@ async def test_a_command_typed_into_a_search_box_is_told_to_be_one(tmp_path: Pat
         await on.type("s")
         await on.until(lambda: "is a command" not in on.shown)
         assert "/ search" in on.shown
+
+
+@dataclass(slots=True)
+class Slow(Steered):
+    """Servers that connect when they are let."""
+
+    let: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @override
+    async def reconnect(self, name: str) -> str:
+        await self.let.wait()
+        return await Steered.reconnect(self, name)
+
+
+async def test_a_key_that_takes_its_time_says_so_and_what_came_of_it_is_told_even_after_escape(
+    tmp_path: Path,
+) -> None:
+    async with screen(tmp_path) as on:
+        servers = Slow()
+        join(on.stage, [ServerTool("far", "tool", "Does it.")], servers, transport="http")
+        await on.type("/mcp\n")
+        await on.until(lambda: "far" in on.shown and "http" in on.shown)
+        await on.press("r")
+        await on.until(lambda: "/mcp reconnect far: under way" in on.shown)
+        servers.let.set()
+        await on.until(lambda: "far is connected again." in on.shown)
+        servers.let.clear()
+        await on.press("r")
+        await on.press("escape")
+        await on.until(lambda: on.app.screen is on.app.main)
+        assert "far is connected again." not in on.shown
+        servers.let.set()
+        await on.until(lambda: "far is connected again." in on.shown)
