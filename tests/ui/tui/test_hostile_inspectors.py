@@ -21,20 +21,7 @@ EVIL = MARKUP + "".join(
 )
 LINE = EVIL.replace("\n", " ")
 
-PAGES = (
-    "/tools",
-    "/mcp",
-    "/mcp evil",
-    "/mcp log evil",
-    "/permissions",
-    "/hooks",
-    "/programs",
-    "/programs 1",
-    "/context view",
-    "/rewind",
-    "/diff",
-    "/doctor",
-)
+PAGES = ("/mcp evil", "/mcp log evil", "/hooks", "/programs 1", "/context view", "/rewind", "/diff")
 
 
 def hostile(directory: Path) -> dict[str, Any]:
@@ -58,7 +45,7 @@ async def test_13_and_14_nothing_that_an_inspector_shows_is_a_command_or_markup(
         await on.type(f"look {MARKUP}\n")
         await on.finished()
         shown = {page: await opened(on, page) for page in PAGES}
-        assert [page for page in PAGES if "x[/oops]" not in shown[page]] == ["/tools"]  # names alone
+        assert [page for page in PAGES if "x[/oops]" not in shown[page]] == []
         assert on.app.is_running
 
 
