@@ -51,9 +51,6 @@ PROMPT = "\u203a"
 
 COLORS = {"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 
-QUIET = 1.3
-"""Seconds without a key after which an approval is asked, and a little more."""
-
 
 MCODE = (sys.executable, "-m", "mcode")
 
@@ -180,8 +177,7 @@ class BinaryTerminal:
         self._reply("answer?", words)
 
     def _reply(self, prompt: str, words: str) -> None:
-        self.wait_for_row(prompt)
-        self.pump(QUIET)
+        self.wait_for_row(prompt)  # it appears when what is typed there counts
         self.say(words)
 
     def wait_for(self, text: str, *, count: int = 1) -> None:
