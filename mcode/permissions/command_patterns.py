@@ -5,9 +5,13 @@ from __future__ import annotations
 import fnmatch
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from mcode.permissions.wildcard import Wildcard
+
+COMPARED_LIMIT = 2_000_000
+"""Characters that are compared with one pattern at most; a line that holds more to compare counts as reached."""
 
 if TYPE_CHECKING:
     from mcode.permissions.shell_reach import Command, Reach
@@ -37,16 +41,31 @@ class CommandPattern:
         first = _first_word(self.text)
         if "*" in first:
             return any(self._covers_any_name(command, first) for command in reach.commands)
-        return any(self._covers(command, first) for command in reach.running(first)) or any(
-            fnmatch.fnmatchcase(first.casefold(), command.program) and self._covers(command, first)
+        globbed = (
+            (command, command.start + 1)
             for command in reach.globbed
+            if fnmatch.fnmatchcase(first.casefold(), command.program)
         )
+        compared = 0
+        for command, start in chain(reach.runs(first), globbed):
+            if not self._may_cover(command, first, start):
+                continue
+            text = " ".join((first, *command.words[start:]))
+            compared += len(text)
+            if compared > COMPARED_LIMIT or self.spans(text):
+                return True
+        return False
 
-    def _covers(self, command: Command, first: str) -> bool:
-        """The command's program is that of the pattern: compare the rest."""
+    def _may_cover(self, command: Command, first: str, start: int) -> bool:
+        """Whether a command of the pattern's program begins as the pattern does, from that word on."""
         if "/" in first and command.name.casefold() != first.casefold():
             return False
-        return any(self.spans(" ".join((first, *arguments))) for arguments in command.meanings)
+        return any(
+            " ".join((first, *command.words[start : start + wildcard.beginning.count(" ") + 1])).startswith(
+                wildcard.beginning.rstrip(" ")
+            )
+            for wildcard in _wildcards(self.text)
+        )
 
     def _covers_any_name(self, command: Command, first: str) -> bool:
         """The pattern's first word has a wildcard, so that any program may fit."""

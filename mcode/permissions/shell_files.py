@@ -47,9 +47,8 @@ def files_read(reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
         for command in reach.running(program):
             words.extend(command.arguments)
     for command in reach.running("git"):
-        for arguments in command.meanings:
-            if arguments and arguments[0] in GIT_SHOWS:
-                words.extend(each for word in arguments for each in (word, word.rpartition(":")[2]))
+        if any(command.words[at : at + 1] and command.words[at] in GIT_SHOWS for at in command.beginnings):
+            words.extend(each for word in command.arguments for each in (word, word.rpartition(":")[2]))
     words.extend(redirect.target for redirect in redirects_of(reach) if redirect.operator in ("<", "<>"))
     return _places(words, reach, paths)
 

@@ -44,17 +44,17 @@ class Command:
         return self.words[self.start + 1 :]
 
     @property
-    def meanings(self) -> Iterator[tuple[str, ...]]:
-        """The arguments; and without the options in front, as far as those may have no value or one each."""
-        arguments = self.arguments
-        yield arguments
+    def beginnings(self) -> Iterator[int]:
+        """Where the arguments begin in `words`; also behind options in front, of which each may have a value."""
+        first = self.start + 1
+        yield first
         if self.program not in SUBCOMMANDED:
             return
         behind_option = False
-        for place, word in enumerate(arguments[:OPTIONS_LIMIT]):
+        for place, word in enumerate(self.words[first : first + OPTIONS_LIMIT], first):
             is_option = word.startswith(("-", "+"))
-            if not is_option and place > 0:
-                yield arguments[place:]
+            if not is_option and place > first:
+                yield place
             if not is_option and not behind_option:
                 return
             behind_option = is_option
@@ -73,10 +73,23 @@ class Reach:
             command for command in self.commands if command.start == 0 and _is_glob(command.program)
         )
         """Commands whose name the shell makes out of a pattern, such as `c?rl`."""
+        self._runs: dict[str, tuple[tuple[Command, int], ...]] = {}
 
     def running(self, program: str) -> tuple[Command, ...]:
         """The commands of one program, named with or without its directory."""
         return tuple(self._by_program.get(program.rpartition("/")[2].casefold(), ()))
+
+    def runs(self, program: str) -> tuple[tuple[Command, int], ...]:
+        """The commands of one program, each with every place where its arguments may begin, no place twice."""
+        found = self._runs.get(program)
+        if found is None:
+            places = {
+                (id(command.words), command.name, start): (command, start)
+                for command in self.running(program)
+                for start in command.beginnings
+            }
+            found = self._runs[program] = tuple(places.values())
+        return found
 
 
 def _is_glob(program: str) -> bool:

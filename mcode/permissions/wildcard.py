@@ -11,6 +11,11 @@ class Wildcard:
 
     pattern: str
 
+    @property
+    def beginning(self) -> str:
+        """What stands before the first `*`."""
+        return self.pattern.partition("*")[0]
+
     def matches(self, text: str) -> bool:
         """True where the pattern covers the whole text. Letter case counts."""
         first, *rest = self.pattern.split("*")

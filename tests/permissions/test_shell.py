@@ -485,3 +485,9 @@ def test_what_git_shows_of_a_file_is_reading_it(house: House) -> None:
     ):
         assert house.outcome(("allow Bash(git *)", "deny Read(.env)"), f"Bash({line})") == "deny", line
     assert house.outcome(("allow Bash(git *)", "deny Read(.env)"), "Bash(git add .env)") == "allow"
+
+
+def test_a_line_made_to_be_compared_without_end_counts_as_reached(house: House) -> None:
+    line = "eval ${x:-y} " + "git -a " * 1_400
+    assert house.outcome(("deny Bash(git push *)",), f"Bash({line})") == "ask"
+    assert house.outcome(("deny Bash(git * push)",), f"Bash({line})") == "deny"
