@@ -22,6 +22,7 @@ class Answers:
     async def show(self, line: str, result: CommandResult) -> None:
         """Show one answer."""
         from mcode.commands.registry import CopyText, OpenEditor, OpenSession, Quit, Redraw, split_line
+        from mcode.ui.tui.clipboard import WHERE
         from mcode.ui.tui.inspectors import special_inspector
 
         front = self._front
@@ -38,7 +39,7 @@ class Answers:
                     front.prompt.use_draft(draft)
             case CopyText(text=text):
                 front.copy(text)
-                front.say(f"Sent {len(text):,} characters of an answer to the clipboard.", "command")
+                front.say(f"Sent {len(text):,} characters of an answer {WHERE}.", "command")
                 return
             case OpenEditor(path=path):
                 front.hands.edit(path)

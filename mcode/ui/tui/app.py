@@ -236,12 +236,12 @@ class McodeApp(LateParts, App[int], inherit_bindings=False):
 
     def copy(self, text: str) -> None:
         """Send a text to the clipboard: the terminal's, and by the system's program where there is one."""
-        from mcode.ui.tui.clipboard import copy_by_program
+        from mcode.ui.tui.clipboard import copy_beside, sent
 
         self.copy_to_clipboard(text)
-        self.work.begin(copy_by_program(text, self._environment))
         self.main.clear_selection()
-        self.status.hint("copied: sent to the clipboard (Shift+drag selects past mcode)")
+        self.status.hint(sent())
+        self.work.begin(copy_beside(text, self._environment, self.status.hint))
 
     def _write_past_screen(self, text: str) -> None:
         if self._driver is not None and self.is_running:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from mcode.process_environment import find_program, without_model_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 LIMIT = 2.0
 """Seconds that the program may take; it is ended then."""
+
+WHERE = "to the terminal, for its clipboard; /copy file writes an answer to a file"
+"""Behind what was copied by a command."""
 
 _PROGRAMS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("WAYLAND_DISPLAY", ("wl-copy",)),
@@ -34,6 +37,19 @@ def clipboard_program(environment: Mapping[str, str]) -> Sequence[str] | None:
             if path is not None:
                 return (str(path), *arguments)
     return None
+
+
+def sent(program: str = "") -> str:
+    """What was done with a text, which is not to say that it arrived."""
+    also = f" and given to {program}" if program else ""
+    return f"sent to the terminal{also} (Shift+drag selects past mcode)"
+
+
+async def copy_beside(text: str, environment: Mapping[str, str], tell: Callable[[str], None]) -> None:
+    """Hand a text that was sent to the terminal to the system's program as well, and tell so."""
+    program = await copy_by_program(text, environment)
+    if program is not None:
+        tell(sent(program))
 
 
 async def copy_by_program(text: str, environment: Mapping[str, str]) -> str | None:

@@ -10,6 +10,7 @@ from mcode.commands.tables import table
 from mcode.commands.theme import THEME
 from mcode.config.write import set_value
 from mcode.errors import UsageError
+from mcode.ui.tui.clipboard import WHERE
 from mcode.ui.tui.key_screen import KeyScreen
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _copy(front: McodeApp) -> Command:
         if arguments.rest or not text.strip():
             return await COPY.run(context, arguments)
         front.copy(text)
-        told = f"Sent {len(text):,} characters of the block under the cursor to the clipboard."
+        told = f"Sent {len(text):,} characters of the block under the cursor {WHERE}."
         return CommandResult(told, {"characters": len(text)})
 
     summary = "send the last answer to the clipboard, or the n-th before it; the block under the cursor where one is"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode.ui.tui.clipboard import clipboard_program, copy_by_program
+from mcode.ui.tui.clipboard import clipboard_program, copy_beside, copy_by_program
+from tests.stage import turns
+from tests.ui.tui.screen import screen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +28,22 @@ async def test_a_text_is_handed_to_the_program(tmp_path: Path) -> None:
     program(tmp_path, "wl-copy", 'cat > "$HOME/taken"')
     assert await copy_by_program("für dich\n漢字", machine(tmp_path)) == "wl-copy"
     assert (tmp_path / "taken").read_text("utf-8") == "für dich\n漢字"
+
+
+async def test_it_is_said_what_was_done_and_not_that_it_worked(tmp_path: Path) -> None:
+    told: list[str] = []
+    program(tmp_path, "wl-copy", "cat > /dev/null")
+    await copy_beside("text", machine(tmp_path), told.append)
+    program(tmp_path, "wl-copy", "exit 1")
+    await copy_beside("text", machine(tmp_path), told.append)
+    assert told == ["sent to the terminal and given to wl-copy (Shift+drag selects past mcode)"]
+    async with screen(tmp_path, turns("The answer."), environment={"PATH": "/nowhere"}) as on:
+        await on.type("ask\n")
+        await on.finished()
+        await on.type("/copy\n")
+        await on.until(lambda: "Sent 11 characters of an answer to the terminal" in on.shown)
+        assert "/copy file writes" in " ".join(on.shown.split())
+        assert "sent to the terminal (Shift+drag" in on.rows[-1]
 
 
 async def test_a_program_that_fails_has_copied_nothing(tmp_path: Path) -> None:
