@@ -92,6 +92,14 @@ class Masker:
             text = text.replace(spelling, replacement)
         return text
 
+    def mask_known(self, text: str) -> str:
+        """Mask the values that are known to be secret, and nothing that only looks like one: what is decided on
+        must not hide anything else."""
+        text = self.mask_keys(text)
+        for spelling, replacement in self._literals:
+            text = text.replace(spelling, replacement)
+        return text
+
     def mask(self, text: str) -> str:
         """Mask every secret that can be told from its value, shape, place or name."""
         if len(text) < LITERAL_MINIMUM:
@@ -112,9 +120,7 @@ class Masker:
         return masked
 
     def _masked(self, text: str) -> str:
-        text = self.mask_keys(text)
-        for spelling, replacement in self._literals:
-            text = text.replace(spelling, replacement)
+        text = self.mask_known(text)
         for mask in _PASSES:
             text = mask(text)
         return text

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mcode.text import Kind, clean
 from mcode.ui.asking import is_question
+from mcode.ui.masked_request import masked_request
 from mcode.ui.tui.offers import approval_offers, question_offers
 
 if TYPE_CHECKING:
@@ -32,14 +33,15 @@ class ApprovalSheet:
         start: Callable[[], str],
         program: Callable[[str], int],
         hooks: Callable[[Call], Sequence[str]],
+        mask: Callable[[str], str],
     ) -> None:
         """`start` is the directory that goes without saying; `program` numbers a program by the id of its call;
-        `hooks` are those that will run after one."""
+        `hooks` are those that will run after one; `mask` hides what is known to be secret."""
         self._panel = panel
         self._desk = desk
         self._start = start
         self._program = program
-        self._hooks = hooks
+        self._hooks, self._mask = hooks, mask
         self._offers: tuple[Offer, ...] = ()
         self._marked: list[int] = []
         self._chosen: int | None = None
@@ -70,7 +72,7 @@ class ApprovalSheet:
             return
         self.questionnaire = None
         self.together = self._desk().batch_of(request.approval_id)
-        self._offers = approval_offers(request, len(self.together))
+        self._offers = approval_offers(masked_request(request, self._mask), len(self.together))
         self._panel.present(f"{tool} wants approval", position, self._rows_of(request), self._offers)
 
     def reposition(self, position: str, *, keep: bool) -> None:
@@ -161,10 +163,11 @@ class ApprovalSheet:
         """A function that makes the rows of an approval for a width."""
         from mcode.ui.tui.approval_rows import approval_rows
 
-        together = self.together
+        together = [masked_request(each, self._mask) for each in self.together]
+        shown = masked_request(request, self._mask)
         program, hooks = self._program(request.call.parent or ""), self._hooks(request.call)
         return lambda width: approval_rows(
-            request,
+            shown,
             width,
             start=self._start(),
             program=program,

@@ -44,14 +44,15 @@ class Deciding:
         start: Callable[[], str],
         program: Callable[[str], int],
         hooks: Callable[[Call], Sequence[str]],
+        mask: Callable[[str], str],
         idle: float,
         arm: float,
     ) -> None:
         """`start` is the directory that goes without saying; `program` numbers a program by the id of its call;
-        `hooks` are those that will run after one."""
+        `hooks` are those that will run after one; `mask` hides what is known to be secret."""
         self._prompt = prompt
         self._stage = stage
-        self._sheet = ApprovalSheet(panel, desk=desk, start=start, program=program, hooks=hooks)
+        self._sheet = ApprovalSheet(panel, desk=desk, start=start, program=program, hooks=hooks, mask=mask)
         self._asking = Asking(
             idle=idle, arm=arm, may_ask=self._may_ask, ask=self._focus, counts=self._armed_now
         )

@@ -123,6 +123,7 @@ class LateParts:
             start=lambda: str(front.start),
             program=self._program_number,
             hooks=lambda call: [hook.command for hook in front.agent.hooks.after(call)],
+            mask=self._mask_known,
             idle=front.manners.idle,
             arm=front.manners.arm,
         )
@@ -136,3 +137,7 @@ class LateParts:
                 return node.ordinal
             nodes += node.children
         return 0
+
+    def _mask_known(self, text: str) -> str:
+        """What the session that is open now knows to be secret is masked."""
+        return self._front.around.masker.mask_known(text)

@@ -13,13 +13,17 @@ from mcode.call import Call, Origin
 from mcode.permissions.decide import Proposal
 from mcode.tool import Choice, Question
 from mcode.ui.asking import waiting_words
+from mcode.ui.look import Look
 from tests.stage import turns, use
-from tests.ui.tui.screen import RESTED, screen
+from tests.ui.tui.screen import ARM, RESTED, screen
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.ui.tui.screen import Driven
+
+PARKED = Look(idle=600, arm=ARM)
+"""What waits is reviewed only where the user goes to it."""
 
 WHICH = Question("Which one?", "Pick", (Choice("red", "warm"), Choice("blue")))
 
@@ -153,9 +157,11 @@ async def test_several_calls_of_a_program_with_one_rule_are_listed_and_allowed_b
         " return made.map(each => each.ok).join(' ');"
     )
     allowed = {"permissions": {"allow": ["run_code"]}}
-    async with screen(tmp_path, turns(use("run_code", code=code), "Done."), settings=allowed) as on:
+    script = turns(use("run_code", code=code), "Done.")
+    async with screen(tmp_path, script, settings=allowed, manners=PARKED) as on:
         await on.type("go\n")
         await on.until(lambda: "1 of 3 waiting" in on.shown)
+        await on.press("tab")
         await on.armed()
         listed = " ".join(row.text for row in on.app.panel.body.rows)
         assert "3 calls of this program wait with the same rule" in listed
@@ -201,6 +207,18 @@ async def test_an_approval_says_which_hook_will_run_after_the_call(tmp_path: Pat
         await on.finished()
 
 
+async def test_what_is_known_to_be_secret_is_masked_in_what_is_decided_on_and_the_call_gets_it(
+    tmp_path: Path,
+) -> None:
+    secret = "correct-horse-" + "battery-staple"
+    async with screen(tmp_path) as on:
+        on.app.around.masker.learn([secret])
+        await on.ask(f"curl -H 'X-Token: {secret}' https://example.org")
+        await on.until(lambda: "\u2039secret:server:" in on.shown)
+        assert secret not in on.shown
+        assert secret in str(on.app.deciding.shown)
+
+
 async def test_f1_lists_the_keys_of_the_place_where_the_user_is(tmp_path: Path) -> None:
     async with screen(tmp_path) as on:
         await on.press("f1")
@@ -215,15 +233,15 @@ async def test_f1_lists_the_keys_of_the_place_where_the_user_is(tmp_path: Path) 
 
 
 async def test_what_no_key_would_interrupt_is_not_said_to_be(tmp_path: Path) -> None:
-    async with screen(tmp_path) as on:
+    async with screen(tmp_path, manners=PARKED) as on:
         asked = await put(on, WHICH)
-        assert "* 1 question waiting: Tab to review" in on.shown
+        await on.until(lambda: "* 1 question waiting: Tab to review" in on.shown)
         assert "Esc interrupts" not in on.shown
         asked.cancel()
 
 
 async def test_what_waits_is_called_what_it_is(tmp_path: Path) -> None:
-    async with screen(tmp_path) as on:
+    async with screen(tmp_path, manners=PARKED) as on:
         asked = await put(on, WHICH)
         assert waiting_words(on.app.deciding.waiting) == "1 question"
         await on.until(lambda: "your typing stays here; the question waits" in on.shown)
