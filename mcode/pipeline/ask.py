@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from mcode.events import ApprovalPart, ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionResolved
@@ -45,13 +45,28 @@ Answers = tuple[tuple[str, ...], ...]
 """For each question of a tool, the labels or words that the user answered with."""
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What belongs to a question about a call beside the call itself."""
+
+    site: CallSite | None = None
+    """Where a program made it."""
+    sandbox: str = ""
+    """What would confine it; empty for nothing."""
+    agent: str = ""
+    """The kind of sub-agent that makes it; empty for none."""
+    still_asked: Callable[[], bool] = lambda: True
+    """Looked at when another answer has made a rule."""
+    why_cancelled: Callable[[], str] = lambda: ""
+    """Looked at when the question is withdrawn; empty for an interrupt."""
+
+
 @dataclass(slots=True)
 class _Waiting:
     request: ApprovalRequested | QuestionAsked
     proposals: dict[str, Proposal]
     future: asyncio.Future[Answer | Answers | None]
-    still_asked: Callable[[], bool] = lambda: True
-    why_cancelled: Callable[[], str] = lambda: ""
+    around: Around = field(default_factory=Around)
 
 
 class Desk:
@@ -88,20 +103,11 @@ class Desk:
         preview: Preview,
         verdict: Verdict,
         directory: str,
-        *,
-        site: CallSite | None = None,
-        sandbox: str = "",
-        agent: str = "",
-        still_asked: Callable[[], bool] = lambda: True,
-        why_cancelled: Callable[[], str] = lambda: "",
+        around: Around | None = None,
     ) -> Answer:
-        """Ask about one call and wait as long as it takes; cancelling withdraws the question.
-
-        `site`: where a program made it. `sandbox`: what would confine it. `agent`: the kind of sub-agent that makes it.
-        `still_asked` is looked at when another answer has made a rule, `why_cancelled` when the question is
-        withdrawn; empty for an interrupt.
-        """
-        in_program = site is not None
+        """Ask about one call and wait as long as it takes; cancelling withdraws the question."""
+        around = around or Around()
+        in_program = around.site is not None
         keyed = keyed_proposals(verdict.proposals, in_program=in_program)
         request = ApprovalRequested(
             approval_id=self._fresh_id(),
@@ -110,13 +116,13 @@ class Desk:
             reason=verdict.reason,
             choices=choices_of(keyed, in_program=in_program),
             directory=directory,
-            site=site,
+            site=around.site,
             digest=digest_of(call),
             parts=_parts_of(verdict),
-            sandbox=sandbox,
-            agent=agent,
+            sandbox=around.sandbox,
+            agent=around.agent,
         )
-        entry = _Waiting(request, keyed, _future(), still_asked, why_cancelled)
+        entry = _Waiting(request, keyed, _future(), around)
         return cast("Answer", await self._wait(request.approval_id, entry))
 
     async def question(self, call: Call, questions: Sequence[Question]) -> Answers | None:
@@ -180,7 +186,7 @@ class Desk:
     def reconsider(self) -> None:
         """A rule was made: let go what it covers of all that waits."""
         for request, entry in tuple(self._approvals()):
-            if not entry.still_asked():
+            if not entry.around.still_asked():
                 self._resolve(request, entry, Answer(RULE), RULE)
 
     def answer(self, question_id: str, answers: Answers | None) -> bool:
@@ -212,7 +218,7 @@ class Desk:
             return await entry.future
         except asyncio.CancelledError:
             if isinstance(entry.request, ApprovalRequested):
-                why = entry.why_cancelled() or "interrupt"
+                why = entry.around.why_cancelled() or "interrupt"
                 self._events.emit(ApprovalResolved(key, "withdrawn", why))
             else:
                 self._events.emit(QuestionResolved(key, answered=False))

@@ -10,6 +10,7 @@ from mcode.call import FailureKind, Origin
 from mcode.permissions.decide import Behavior
 from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
+from mcode.pipeline.ask import Around
 from mcode.pipeline.choices import RULE, STOP, YOU
 from mcode.pipeline.rendered import as_judged, decision_of
 
@@ -143,11 +144,13 @@ class Permission:
             preview,
             verdict,
             str(self.workspace.current),
-            site=self.programs.site_of(call),
-            sandbox=self.policy.sandbox if admitted.access.command is not None else "",
-            agent=str(self.hooks.maker_of(call).get("agent_type", "")),
-            still_asked=lambda: self._permitted_since(admitted, verdict) is None,
-            why_cancelled=lambda: self.programs.why_cancelled(call),
+            Around(
+                site=self.programs.site_of(call),
+                sandbox=self.policy.sandbox if admitted.access.command is not None else "",
+                agent=str(self.hooks.maker_of(call).get("agent_type", "")),
+                still_asked=lambda: self._permitted_since(admitted, verdict) is None,
+                why_cancelled=lambda: self.programs.why_cancelled(call),
+            ),
         )
         if not answer.allowed:
             return self._denied(admitted, answer)
