@@ -1,4 +1,6 @@
-"""What holds for the whole suite: how many workers there are, and that Python's compiled files are kept and shared."""
+"""What holds for the whole suite: how many workers there are, what no busy machine may fail, and that Python's
+compiled files are kept and shared.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +26,16 @@ FIXTURE = "fixture_project"
 # Without compiled files each worker compiles every test file and each child all of mcode: minutes a run.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# An example may take its time on a busy machine, and every run tries the same ones: what fails here fails everywhere.
+settings.register_profile(
+    "same everywhere",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("same everywhere")
 
 
 def pytest_xdist_auto_num_workers() -> int:
