@@ -72,8 +72,8 @@ class RoomMaker:
     """What was done in this run, without the summaries' texts."""
     _refused: bool = field(default=False, init=False)
     """True once making room came to nothing in this turn; it is not tried at every request."""
-    _by_user: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    """Held while a summary is written that the user asked for, outside of any turn."""
+    by_user: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """Held while the user has the conversation changed outside of any turn: shortened, or taken back."""
     _overflows: int = field(default=0, init=False)
     """Requests of this turn that the endpoint refused as too long."""
 
@@ -98,8 +98,8 @@ class RoomMaker:
         self._overflows = 0
 
     async def settled(self) -> None:
-        """Wait for a summary that the user has asked for: a turn that began meanwhile would be lost in it."""
-        async with self._by_user:
+        """Wait for a change that the user has asked for: a turn that began meanwhile would be lost in it."""
+        async with self.by_user:
             pass
 
     def size(self) -> int:
@@ -211,7 +211,7 @@ class RoomMaker:
         Raises EndpointError where the model gives no summary, UsageError where the conversation changed meanwhile, and
         StorageError; then nothing has changed.
         """
-        async with self._by_user:
+        async with self.by_user:
             return await self._make("manual", hint, by_hand=True)
 
     async def summarise_part(self, turn: int, part: Part, hint: str = "") -> Compacted | None:
@@ -220,7 +220,7 @@ class RoomMaker:
         None where a hook stands against it. Raises UsageError where there is nothing to summarise, EndpointError
         where the model gives no summary, and StorageError; then nothing has changed.
         """
-        async with self._by_user:
+        async with self.by_user:
             return await self._summarise_part(turn, part, hint)
 
     async def _summarise_part(self, turn: int, part: Part, hint: str) -> Compacted | None:

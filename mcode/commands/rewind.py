@@ -45,7 +45,10 @@ async def _rewind(context: CommandContext, arguments: Arguments) -> CommandResul
         raise UsageError(
             "/rewind changes what a running turn builds on; nothing was done. Interrupt the turn first."
         )
-    return await (_summarise(context, *wish) if wish else _go_back(context, words, arguments.rest))
+    if wish:
+        return await _summarise(context, *wish)
+    async with context.agent.room.by_user:
+        return await _go_back(context, words, arguments.rest)
 
 
 async def _go_back(context: CommandContext, words: Sequence[str], typed: str) -> CommandResult:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Redraw
-from mcode.events import Notice, TurnStarted
+from mcode.events import Notice, TurnFinished, TurnStarted
 from mcode.ui.live import LiveArea
 from tests.commands.typing import typed
+from tests.mcp.live import until
 from tests.stage import stage, turns, use
 
 if TYPE_CHECKING:
@@ -183,6 +185,19 @@ async def test_u_04_where_undo_is_not_required_each_change_without_a_way_back_is
         area = LiveArea("", "")
         area.follow(session.agent)
         assert "undo optional" in area.status(80).text
+
+
+async def test_a_turn_that_would_begin_in_the_middle_of_a_rewind_waits_for_its_end(tmp_path: Path) -> None:
+    async with stage(tmp_path, TWO_TURNS, settings=ALLOWED, new_prefixes=1) as session:
+        await session.say("write it")
+        await session.say("change it")
+        rewinding = asyncio.create_task(typed(session, "/rewind 2"))
+        session.agent.queue("a job has ended", typed=False)
+        assert not (await rewinding).failed
+        await until(lambda: not session.agent.busy and len(session.of(TurnFinished)) == 3)
+        kept = str(session.agent.builder.messages)
+    assert "a job has ended" in kept
+    assert "change it" not in kept
 
 
 async def test_what_a_sub_agent_did_belongs_to_the_turn_that_it_worked_in(tmp_path: Path) -> None:
