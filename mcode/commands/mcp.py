@@ -82,7 +82,7 @@ def _one(context: CommandContext, name: str) -> CommandResult:
             "tools",
             f"{data['resident']} resident, {data['deferred']} deferred, {tokens(data['tokens'])} tokens in all",
         ),
-        ("last error", status.error or "none"),
+        ("last error", _why(status) or "none"),
         ("taken out", status.taken_out or "nothing"),
         ("always loaded", "yes" if status.always_load else "no"),
         ("log", str(_log_path(context, name) or "none")),
@@ -112,10 +112,17 @@ def _as_object(context: CommandContext, status: ServerStatus) -> JsonObject:
         "deferred": len(deferred),
         "tokens": sum(shelf.definitions.tokens(tool) for tool in tools),
         "line": status.line,
-        "error": status.error,
+        "error": _why(status),
         "taken_out": status.taken_out,
         "always_load": status.always_load,
     }
+
+
+def _why(status: ServerStatus) -> str:
+    """Why a server does not run, in words that stand alone; empty where nothing went wrong."""
+    if status.state == "needs approval":
+        return f"its entry is {status.error}; approve lets it run"
+    return status.error
 
 
 async def _reconnect(context: CommandContext, name: str) -> CommandResult:

@@ -52,6 +52,8 @@ async def test_servers_are_listed_with_states_and_costs(tmp_path: Path) -> None:
         assert by_name["jira"]["transport"] == "http"
         assert by_name["down"]["error"] == "exit 3: no such file"
         assert "exit 3" in listed.text
+        servers.put("ours", "needs approval", error="new")
+        assert "its entry is new; approve lets it run" in (await typed(session, "/mcp")).text
         one = await typed(session, "/mcp jira")
         assert "Issues and boards" in one.text
         assert "taken out" in one.text
