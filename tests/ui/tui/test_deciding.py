@@ -136,7 +136,7 @@ async def test_a_click_leads_to_what_waits_and_elsewhere_it_takes_no_focus_by_it
 
 async def test_neither_a_blank_nor_a_letter_decides_what_is_chosen(tmp_path: Path) -> None:
     async with screen(tmp_path) as on:
-        for letter in (" ", "y", "a"):
+        for letter in (" ", "y"):
             await on.ask("make")
             await on.press("tab")
             await on.armed()
@@ -313,10 +313,7 @@ async def test_a_long_draft_and_a_full_queue_leave_what_waits_its_rows(tmp_path:
         await on.until(lambda: bool(on.app.deciding.waiting))
         for text in ("one", "two", "three", "four"):
             await on.type(f"{text}\n")
-        for _ in range(9):
-            await on.type("a line")
-            await on.press("ctrl+j")
-        await on.type("the last line")
+        on.app.prompt.use_draft("a line\n" * 9 + "the last line")
         await on.until(lambda: "$ make" in on.shown and "1 Allow once" in on.shown)
         await on.until(lambda: "the last line" in on.shown and "+1" in on.shown)
         assert_fits(on)
