@@ -172,10 +172,12 @@ class TableInspector(InspectorScreen):
     def action_copy(self) -> None:
         """The picked row as JSON."""
         from mcode import jsontext
+        from mcode.ui.tui.clipboard import sent
 
         row = self.picked
         if row is not None:
             self.front.copy(jsontext.dump(row))
+            self._say(f"This row as JSON: {sent()}")
 
     @property
     def rows(self) -> Sequence[JsonObject]:

@@ -79,3 +79,12 @@ async def test_a_key_that_takes_its_time_says_so_and_what_came_of_it_is_told_eve
         assert "far is connected again." not in on.shown
         servers.let.set()
         await on.until(lambda: "far is connected again." in on.shown)
+
+
+async def test_c_copies_the_row_under_the_cursor_and_says_so_where_the_user_looks(tmp_path: Path) -> None:
+    async with screen(tmp_path, environment={"PATH": "/nowhere"}) as on:
+        await on.type("/theme\n")
+        await on.until(lambda: on.shown.startswith(" /theme"))
+        await on.press("c")
+        await on.until(lambda: "This row as JSON: sent to the terminal" in on.shown)
+        assert on.app.clipboard == '{"theme":"ansi-dark","current":true}'
