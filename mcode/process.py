@@ -182,9 +182,15 @@ class _Run:
         environment = {**spec.env, MARK: self._family.mark}
         if extra_end is not None:
             environment[spec.extra_variable] = str(extra_end)
-        self._process = start_program(
-            spec.argv, spec.cwd, environment, (stdin_end, stdout_end, stderr_end), extra_end
-        )
+        if spec.guarded:
+            self._family.guard_from_the_start()
+        try:
+            self._process = start_program(
+                spec.argv, spec.cwd, environment, (stdin_end, stdout_end, stderr_end), extra_end
+            )
+        except BaseException:
+            self._family.not_started()
+            raise
         self._family.begin(
             self._process.pid,
             frozenset(_pipe_name(end) for end in (stdout, stderr, extra) if end is not None),

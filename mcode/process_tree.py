@@ -66,6 +66,16 @@ class Family:
         self._pipes = pipes
         _families.add(self)
 
+    def guard_from_the_start(self) -> None:
+        """The program is about to start: where mcode is killed before it knows the leader, the mark tells who belongs
+        to it. Ends with `guard`, or with `not_started`."""
+        self._is_guarded = True
+        GUARD.watch(self.mark, 0)
+
+    def not_started(self) -> None:
+        """There is no program."""
+        self._forget()
+
     def guard(self) -> None:
         """See to it that the family ends even where mcode is killed."""
         if self._leader is not None:

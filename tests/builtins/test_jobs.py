@@ -255,6 +255,40 @@ def test_b_05_a_killed_mcode_takes_its_jobs_with_it(tmp_path: Path, number: sign
     assert wait_until(lambda: not any(_lives(pid) for pid in pids))
 
 
+KILLED_AT_THE_START = """
+import asyncio, os, signal, sys, time
+from pathlib import Path
+from mcode import process_tree
+from mcode.builtins.bash import Bash
+from mcode.builtins.jobs import Jobs
+from mcode.call import Call
+from mcode.process import child_environment
+from mcode.tool import Workspace
+from tests.builtins.conftest import Services
+
+place = Path(sys.argv[1])
+
+def die(*_):
+    while not ((place / "job").exists() and (place / "job").read_text().endswith("\\n")):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+process_tree.Family.begin = die
+tool = Bash(lambda _: child_environment(os.environ), jobs=Jobs())
+command = "setsid bash -c 'echo $$ > job; sleep 303; :'"
+services = Services(Call("c", "Bash", {}), Workspace(place))
+asyncio.run(tool.run({"command": command, "run_in_background": True}, services))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems know too little of orphans")
+def test_b_05_a_job_ends_with_an_mcode_that_is_killed_right_behind_its_start(tmp_path: Path) -> None:
+    run = subprocess.run([sys.executable, "-c", KILLED_AT_THE_START, str(tmp_path)], timeout=60)
+    assert run.returncode == -signal.SIGKILL
+    pid = int((tmp_path / "job").read_text())
+    assert wait_until(lambda: not _lives(pid))
+
+
 def _lives(pid: int) -> bool:
     try:
         return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
