@@ -81,6 +81,15 @@ class RowCache:
             strip = drawn.strips[index] = self._strip(_dim(row) if drawn.undone else row)
         return strip
 
+    def last_texts(self, count: int) -> list[str]:
+        """The last rows of all blocks, as plain text."""
+        texts: list[str] = []
+        for block in reversed(self._document.blocks):
+            texts = [each.text for each in self.rows(block.number)] + texts
+            if len(texts) >= count:
+                break
+        return texts[-count:] if count else []
+
     def line(self, row: Row) -> Strip:
         """A row that belongs to no block."""
         return self._strip(row)

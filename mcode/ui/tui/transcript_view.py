@@ -153,12 +153,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def last_rows(self, count: int) -> list[str]:
         """The last rows as plain text, for the normal screen after the app has ended."""
-        rows: list[str] = []
-        for block in reversed(self.document.blocks):
-            rows = [each.text for each in self._cache.rows(block.number)] + rows
-            if len(rows) >= count:
-                break
-        return rows[-count:] if count else []
+        return self._cache.last_texts(count)
 
     def change_look(self, look: Look) -> None:
         """Show everything in another theme or with other glyphs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,7 +135,7 @@ async def test_the_whole_transcript_is_copied_in_slices_and_exactly(
     beside = asyncio.create_task(others())
     copied = await moved.view.gather_selected()
     beside.cancel()
-    assert turns > 100
+    assert turns > 50
     assert copied == whole.view.selected_text() == moved.view.selected_text()
     assert "line 39 of 0" in copied
     assert MARKDOWN.rstrip() in copied
@@ -147,6 +148,15 @@ async def test_an_idle_transcript_does_not_wake_up_once_it_is_tidy(both: tuple[H
     assert moved.view._chores._tidier is None
 
 
+def open_files() -> list[str]:
+    """What this process has open, by name; other threads may close theirs meanwhile."""
+    found: list[str] = []
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found.append(os.readlink(each))
+    return found
+
+
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="descriptors are looked at in /proc")
 async def test_in_a_session_the_file_lies_with_it_and_ctrl_c_copies_what_is_in_it(tmp_path: Path) -> None:
     async with screen(tmp_path) as on:
@@ -154,11 +164,7 @@ async def test_in_a_session_the_file_lies_with_it_and_ctrl_c_copies_what_is_in_i
         view.replay(TurnStarted(number, f"question {number}: {'who? ' * 30}") for number in range(KEPT + 20))
         await on.until(lambda: bool(view.document.blocks) and not view.document.untidy)
         directory = on.stage.agent.session.directory
-        opened = [
-            os.readlink(each)
-            for each in Path("/proc/self/fd").iterdir()
-            if each.exists() or each.is_symlink()
-        ]
+        opened = open_files()
         assert any(each.startswith(f"{directory}/") and each.endswith("(deleted)") for each in opened), opened
         first = next(block for block in view.document.blocks if "question 0:" in block.whole_text())
         view._viewport.go((first.number, 0))
