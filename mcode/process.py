@@ -188,7 +188,7 @@ class _Run:
             self._process = start_program(
                 spec.argv, spec.cwd, environment, (stdin_end, stdout_end, stderr_end), extra_end
             )
-        except BaseException:
+        except (OSError, ValueError):
             self._family.not_started()
             raise
         self._family.begin(
