@@ -17,6 +17,7 @@ from mcode.ui.line.approval import (
 )
 from mcode.ui.line.question import DECLINE, question_lines
 from mcode.ui.live import LiveRow
+from mcode.ui.masked_request import masked_request
 from mcode.ui.questionnaire import Questionnaire
 
 if TYPE_CHECKING:
@@ -45,9 +46,10 @@ class Answering:
         width: Callable[[], int],
         start: Callable[[], str],
         free: Callable[[], bool],
+        mask: Callable[[str], str],
     ) -> None:
         """`start` is the session's directory; `free` says whether nothing else (the editor, a search) has the
-        prompt."""
+        prompt; `mask` hides what the session knows to be secret."""
         self._prompt = prompt
         self._printer = printer
         self._transcript = transcript
@@ -56,6 +58,7 @@ class Answering:
         self._width = width
         self._start = start
         self._free = free
+        self._mask = mask
         self._printed: tuple[str, int] | None = None
         """The approval that was printed last in full, and how many lines had gone out by then."""
         self._listed: tuple[ApprovalRequested, ...] = ()
@@ -200,14 +203,17 @@ class Answering:
 
     def _approval(self, request: ApprovalRequested, position: str, *, everything: bool = False) -> list[str]:
         self._listed = self._desk().batch_of(request.approval_id)
+        shown = masked_request(request, self._mask)
         return approval_lines(
-            request,
+            shown,
             position,
             self._look,
             self._width(),
             start=self._start(),
             everything=everything,
-            batch=self._listed,
+            batch=tuple(
+                shown if each is request else masked_request(each, self._mask) for each in self._listed
+            ),
         )
 
     def _choices(self, request: ApprovalRequested) -> tuple[ApprovalChoice, ...]:

@@ -113,6 +113,7 @@ class LineApp:
             width=self.console.columns,
             start=lambda: str(self._start_directory),
             free=lambda: not (self.hands.editing or self.prompt.searching),
+            mask=self._mask_known,
         )
 
     def _sending(self) -> Sending:
@@ -136,6 +137,10 @@ class LineApp:
     def busy(self) -> bool:
         """True while a turn runs."""
         return self.sessions.busy
+
+    def _mask_known(self, text: str) -> str:
+        """What the session that is open now knows to be secret is masked."""
+        return self.sessions.arrival.around.masker.mask_known(text)
 
     def context(self) -> CommandContext:
         """What commands may use."""

@@ -61,6 +61,8 @@ class Document:
         self._last_notice = ""
         self._turns: list[tuple[int, int]] = []
         """Turns of this session, each with the number of its first block."""
+        self._own_cards: list[tuple[int, CallBlock]] = []
+        """The turns that tell of a shell line of the user's, each with its card, which stands further up."""
 
     def take_changes(self) -> list[int]:
         """Numbers of the blocks that were added or changed since the last call, in the order of the changes."""
@@ -103,14 +105,17 @@ class Document:
     def begin_session(self) -> None:
         """Turns are counted anew from here."""
         self._turns.clear()
+        self._own_cards.clear()
 
     def go_back(self, turn: int, remark: str) -> None:
         """Mark what came of that turn and of later ones as undone, with 0 nothing, and say so below all of it."""
         first = next((block for each, block in self._turns if turn and each >= turn), len(self.blocks))
-        for block in self.blocks[first:]:
+        own = [block for each, block in self._own_cards if turn and each >= turn]
+        for block in (*own, *self.blocks[first:]):
             block.undone = True
             self.touch(block)
         self._turns = [(each, block) for each, block in self._turns if block < first]
+        self._own_cards = [entry for entry in self._own_cards if not turn or entry[0] < turn]
         self.say(remark, "divider")
 
     def say(self, text: str, severity: str = "info") -> None:
@@ -247,8 +252,10 @@ class Document:
         self._close_answer()
         text = event.text
         self._turns.append((event.turn, len(self.blocks)))
-        if text.startswith("!") and self._calls.told_of(text[1:]):
-            return  # the turn tells the model of a shell line that stands above
+        own = self._calls.told_of(text[1:]) if text.startswith("!") else None
+        if own is not None:  # the turn tells the model of a shell line that stands above
+            self._own_cards.append((event.turn, own))
+            return
         self._add(UserBlock(len(self.blocks), text=text))
 
     def _turn_finished(self, event: TurnFinished) -> None:

@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 from typing_extensions import override
 
 from mcode.text import Kind, cell_width, clean, shorten
+from mcode.ui.asking import waiting_words
 from mcode.ui.tui.rows import Row, Span, row
 from mcode.ui.tui.rows_view import RowsView
 from mcode.ui.tui.status import StatusLine
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from textual.geometry import Region
     from textual.widget import Widget
 
+    from mcode.ui.asking import Request
     from mcode.ui.tui.app import McodeApp
 
 
@@ -151,16 +153,18 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
             self._drawn = head, keys
             self._head.update(Content(head))
             self._keys.update(Content(keys))
-        self._draw_banner(len(self.front.deciding.waiting))
+        self._draw_banner(self.front.deciding.waiting)
 
-    def _draw_banner(self, waiting: int) -> None:
+    def _draw_banner(self, waiting: Sequence[Request]) -> None:
         if self._banner is None and waiting:
             self._banner = line("", "banner")
             self.mount(self._banner, after=self._head)
         if self._banner is not None:
-            noun = "approval waits" if waiting == 1 else "approvals wait"
-            self._banner.display = waiting > 0
-            self._banner.update(Content(f"{waiting} {noun} on the main screen: Esc goes back to it"))
+            verb = "waits" if len(waiting) == 1 else "wait"
+            self._banner.display = bool(waiting)
+            self._banner.update(
+                Content(f"{waiting_words(waiting)} {verb} on the main screen: Esc goes back to it")
+            )
 
     def action_close(self) -> None:
         """Back to where the user came from."""

@@ -26,7 +26,7 @@ class OpenCalls:
         self._asked: dict[str, str] = {}
         """Id of an approval or question: id of its call."""
         self._programs = 0
-        self._own_commands: list[str] = []
+        self._own_commands: list[tuple[str, CallBlock]] = []
         """Shell lines of the user's that no turn has told the model of yet."""
 
     def __contains__(self, call_id: str) -> bool:
@@ -54,7 +54,7 @@ class OpenCalls:
         self._calls[call.id] = (node, block)
         self._running[call.id] = block
         if node.own_command:
-            self._own_commands.append(str(call.arguments.get("command", "")))
+            self._own_commands.append((str(call.arguments.get("command", "")), block))
 
     def progress(self, call_id: str, line: str) -> None:
         """A call says what it does."""
@@ -99,12 +99,13 @@ class OpenCalls:
                 node.waits = None
             self._touch(block)
 
-    def told_of(self, command: str) -> bool:
-        """Whether the user has run that shell line before the turn that tells of it; each counts once."""
-        if command not in self._own_commands:
-            return False
-        self._own_commands.remove(command)
-        return True
+    def told_of(self, command: str) -> CallBlock | None:
+        """The card of that shell line, which the user has run before the turn that tells of it; each counts once."""
+        for entry in self._own_commands:
+            if entry[0] == command:
+                self._own_commands.remove(entry)
+                return entry[1]
+        return None
 
     def end(self) -> None:
         """Nothing runs any more, but for what sub-agents do in the background."""

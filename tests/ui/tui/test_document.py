@@ -246,3 +246,27 @@ def test_calls_of_a_sub_agent_in_the_background_stand_under_it_after_the_turn_ha
     document.apply(ToolStarted(Call("c", "Read", {}, parent="a"), Preview("x"), "core"))
     document.apply(TurnFinished(2, "end"))
     assert [each.status for each in block.node.children] == [Status.OK, None]
+
+
+def test_a_shell_line_of_the_users_is_undone_with_the_turn_that_tells_of_it() -> None:
+    own = Call("u", "Bash", {"command": "make"}, Origin.USER)
+    document = folded(
+        [
+            TurnStarted(1, "hello"),
+            ToolStarted(own, Preview("make"), "core"),
+            TextDelta("Hello."),
+            AssistantMessage({"content": []}),
+            ToolFinished(Outcome(own, Status.OK, "made")),
+            TurnFinished(1, "end"),
+            TurnStarted(2, "!make"),
+            TextDelta("It is made."),
+            AssistantMessage({"content": []}),
+            TurnFinished(2, "end"),
+        ]
+    )
+    document.go_back(2, "back to before `!make`")
+    (card,) = (block for block in document.blocks if isinstance(block, CallBlock))
+    first, second = (block for block in document.blocks if isinstance(block, AnswerBlock))
+    assert card.undone
+    assert second.undone
+    assert not first.undone
