@@ -44,6 +44,9 @@ PROBE_TIME = 2.5
 REST_TIME = 0.3
 """Seconds that output is waited for after the process has ended."""
 
+_DEAF = "it no longer reads its standard input"
+"""Why writing to a server failed, where no better reason is known: one that has ended says more by its end."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Launch:
@@ -126,7 +129,8 @@ class StdioTransport:
 
     async def _learn_why(self, process: ServerProcess) -> None:
         """Where the server hung up first, its process ends in a moment as well, and says more than that."""
-        if not self._said_all or self.fault:
+        deaf = self.fault == _DEAF
+        if (self.fault and not deaf) or not (self._said_all or deaf):
             return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(REST_TIME):
@@ -206,7 +210,7 @@ class StdioTransport:
                 await self._send(process, value)
         except (anyio.ClosedResourceError, OSError):
             # The library learns of it by the end of what it reads.
-            self.fault = self.fault or "it no longer reads its standard input"
+            self.fault = self.fault or _DEAF
             self._incoming.close()
             self.on_end()
 
@@ -236,7 +240,7 @@ class StdioTransport:
         """End the reading soon after the process has ended, whoever still holds its pipes."""
         await process.exited.wait()
         await asyncio.wait({reader}, timeout=REST_TIME)
-        if not self.fault and self._process is not None:
+        if self.fault in ("", _DEAF) and self._process is not None:
             self.fault = describe_end(process.exit_code())
         reader.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -162,6 +162,15 @@ async def test_m_03_exit_at_start_says_the_code_and_the_last_words(tmp_path: Pat
         assert "cannot find my database" in servers.status().error
 
 
+async def test_m_03_a_program_that_ends_before_it_is_spoken_to_says_its_code_and_not_that_it_is_deaf(
+    tmp_path: Path,
+) -> None:
+    entry = replace(hostile(), command="sh", args=("-c", "exit 5"), written={"command": "sh"})
+    async with live(tmp_path, entry) as servers:
+        await servers.servers.settle(20)
+        assert servers.status().error == "it ended with exit code 5"
+
+
 async def test_m_03_a_program_that_is_not_there_is_not_tried_again(tmp_path: Path) -> None:
     entry = hostile()
     missing = type(entry)(
