@@ -154,10 +154,11 @@ async def test_errors_of_a_kept_program_name_the_lines_of_its_file(tmp_path: Pat
 async def test_esc_stops_a_kept_program(tmp_path: Path) -> None:
     root = project(tmp_path)
     (root / ".mcode/programs").mkdir(parents=True)
-    (root / ".mcode/programs/wait.js").write_text("await sleep(60000)")
+    text = "await tools.Glob({pattern: '*'});\nawait sleep(60000)"
+    (root / ".mcode/programs/wait.js").write_text(text)
     async with session(tmp_path) as here:
         running = asyncio.create_task(command(here, "/wait"))
-        await until(lambda: here.of(ToolStarted))
+        await until(lambda: any(event.outcome.call.tool == "Glob" for event in here.of(ToolFinished)))
         assert here.agent.interrupt()
         with pytest.raises(asyncio.CancelledError):
             await asyncio.wait_for(running, 30)
