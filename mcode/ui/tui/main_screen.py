@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _LEAST_COLUMNS, _LEAST_ROWS = 40, 10
 _CROWDED = 14
 """Rows below which the transcript makes room for what waits."""
-_PROMPT_BESIDE_PANEL = 5
 _LEAST_BESIDE_PANEL = 6
 """Rows."""
 _TOO_SMALL = "too small for the transcript"
@@ -151,7 +150,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         waits, height = self._front.deciding.shown is not None, self.size.height
         few = height < ROOMY and waits
         self.set_class(waits and height < _CROWDED, "crowded")
-        self._front.prompt.styles.max_height = _PROMPT_BESIDE_PANEL if few else None
+        self._front.prompt.set_class(few, "beside-panel")
         self._front.panel.refit()
 
     # Stage: what the approvals need

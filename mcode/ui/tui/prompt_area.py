@@ -44,6 +44,7 @@ class PromptArea(PromptText, inherit_bindings=False):
         &:focus { border: solid $primary; background: transparent; }
         &.asks { border: heavy $warning; }
         &.ascii { border: ascii $primary; }
+        &.beside-panel { max-height: 5; }
     }
     """
 
