@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from tests.ui.tui.screen import Driven
 
-SLEEP = turns(use("Bash", command="sleep 20"), "Done.")
+SLEEP = turns(use("Bash", command="sleep 120"), "Done.")
 TYPED = "yes please 1 2 y"
 ROUNDS = int(os.environ.get("MCODE_TYPING_ROUNDS", "4"))
 """How often text is typed while an approval comes; the requirement is 200, which takes minutes."""
 PROGRAMS = {"permissions": {"allow": ["run_code"]}}
-ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 20)"]}}
+ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 120)"]}}
 
 
 async def test_01_a_draft_that_is_being_typed_stays_a_draft_when_an_approval_arrives(tmp_path: Path) -> None:

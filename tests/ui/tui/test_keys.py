@@ -18,10 +18,12 @@ from tests.ui.tui.screen import screen
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
     from tests.ui.tui.screen import Driven
 
-SLEEP = turns(use("Bash", command="sleep 20"), "Done.")
-ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 20)"]}}
+SLEEP = turns(use("Bash", command="sleep 120"), "Done.")
+ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 120)"]}}
 
 
 def test_no_key_is_one_that_terminals_keep_for_themselves_or_that_types() -> None:
@@ -34,7 +36,7 @@ def test_no_key_is_one_that_terminals_keep_for_themselves_or_that_types() -> Non
 async def test_escape_closes_the_list_then_interrupts_and_keeps_draft_and_queue(tmp_path: Path) -> None:
     async with screen(tmp_path, SLEEP, settings=ALLOW_SLEEP) as on:
         await on.type("begin\n")
-        await on.until(lambda: on.stage.agent.busy and "sleep 20" in on.shown)
+        await on.until(lambda: on.stage.agent.busy and "sleep 120" in on.shown)
         await on.type("later\n")
         await on.type("/perm")
         await on.until(lambda: on.app.suggestions.open)
@@ -60,10 +62,10 @@ def quits(on: Driven) -> bool:
 
 
 async def test_ctrl_c_interrupts_a_turn_and_ctrl_d_quits_one_only_at_the_second_press(tmp_path: Path) -> None:
-    script = turns(use("Bash", "toolu_1", command="sleep 20"), use("Bash", "toolu_2", command="sleep 20"))
+    script = turns(use("Bash", "toolu_1", command="sleep 120"), use("Bash", "toolu_2", command="sleep 120"))
     async with screen(tmp_path, script, settings=ALLOW_SLEEP) as on:
         await on.type("begin\n")
-        await on.until(lambda: on.stage.agent.busy and "sleep 20" in on.shown)
+        await on.until(lambda: on.stage.agent.busy and "sleep 120" in on.shown)
         await on.type("a draft")
         await on.press("home", "ctrl+d")
         assert on.draft == " draft"
@@ -79,7 +81,12 @@ async def test_ctrl_c_interrupts_a_turn_and_ctrl_d_quits_one_only_at_the_second_
         await on.until(lambda: quits(on))
 
 
-async def test_escape_twice_on_an_empty_draft_opens_the_list_of_rewinds(tmp_path: Path) -> None:
+async def test_escape_twice_on_an_empty_draft_opens_the_list_of_rewinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "mcode.ui.tui.hands._ESCAPES", 60.0
+    )  # a slow machine may take its time between two keys
     async with screen(tmp_path, turns("Hello.")) as on:
         await on.type("hi\n")
         await on.finished()

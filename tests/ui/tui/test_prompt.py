@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from mcode.ui.tui.app import McodeApp
     from tests.stage import Stage
 
-SLEEP = use("Bash", command="sleep 20")
-ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 20)"]}}
+SLEEP = use("Bash", command="sleep 120")
+ALLOW_SLEEP = {"permissions": {"allow": ["Bash(sleep 120)"]}}
 
 
 async def test_11_escape_right_after_enter_brings_the_message_back(tmp_path: Path) -> None:
