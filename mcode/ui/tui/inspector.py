@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from mcode.ui.asking import Request
     from mcode.ui.tui.app import McodeApp
 
+SEARCH = "inspector.search"
+"""Id of the binding of its key."""
+
 
 class InspectorScreen(Screen[None], inherit_bindings=False):
     """Title row, banner while something waits, body, keys, status. Nothing of the agent is changed by looking."""
@@ -54,7 +57,7 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "close", id="inspector.close", show=False),
         Binding("ctrl+c", "close", id="inspector.leave", show=False),
-        Binding("slash", "search", id="inspector.search", show=False),
+        Binding("slash", "search", id=SEARCH, show=False),
         Binding("tab", "app.focus_next", show=False),
         Binding("shift+tab", "app.focus_previous", show=False),
     ]
@@ -191,6 +194,16 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
 
     def focus_body(self) -> None:
         """Keys go to the body."""
+
+    def begins_search(self, key: str) -> bool:
+        """Go to the search box where the key means that; the key behind it is then typed into the box already."""
+        if isinstance(self.focused, Input):
+            return False
+        found = self.active_bindings.get(key)
+        if found is None or found.binding.id != SEARCH:
+            return False
+        self.action_search()
+        return True
 
     def action_search(self) -> None:
         """To the search box."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class KeyOrder:
-    """Looks at each key and paste on its way to the main screen."""
+    """Looks at each key and paste on its way to the main screen, and at keys on their way to an inspector."""
 
     def __init__(self, front: McodeApp) -> None:
         self._front = front
@@ -43,7 +43,14 @@ class KeyOrder:
                 if front.deciding.takes(event):
                     return True
             self._bring_to_prompt(event)
-        return False
+            return False
+        return isinstance(event, events.Key) and not event.is_forwarded and self._begins_search(event.key)
+
+    def _begins_search(self, key: str) -> bool:
+        from mcode.ui.tui.inspector import InspectorScreen
+
+        screen = self._front.screen if self._front.is_running else None
+        return isinstance(screen, InspectorScreen) and screen.begins_search(key)
 
     def _is_for_main(self, event: events.Event) -> bool:
         front = self._front

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.widgets import Input
 from typing_extensions import override
 
 from mcode.ui.tui.table_inspector import TableInspector
@@ -88,3 +89,15 @@ async def test_c_copies_the_row_under_the_cursor_and_says_so_where_the_user_look
         await on.press("c")
         await on.until(lambda: "This row as JSON: sent to the terminal" in on.shown)
         assert on.app.clipboard == '{"theme":"ansi-dark","current":true}'
+
+
+@pytest.mark.parametrize(("command", "title"), [("/theme", " /theme"), ("/cost", " /cost")])
+async def test_words_typed_in_one_go_behind_the_slash_stand_in_the_box_and_do_nothing_else(
+    tmp_path: Path, command: str, title: str
+) -> None:
+    async with screen(tmp_path) as on:
+        await on.type(f"{command}\n")
+        await on.until(lambda: on.shown.startswith(title))
+        await on.type("/c ry/x")
+        await on.until(lambda: [box.value for box in on.app.screen.query(Input)] == ["c ry/x"])
+        assert on.app.clipboard == ""
