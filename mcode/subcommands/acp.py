@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import stat
+import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
+from mcode.errors import UsageError
 from mcode.jsontext import dump
 from mcode.logs import open_log
 from mcode.subcommands.parser import SubcommandParser
@@ -29,6 +33,12 @@ if TYPE_CHECKING:
 def main(arguments: list[str]) -> int:
     """Serve until the editor closes standard input; returns the exit code. Raises UsageError."""
     given = _parser().parse_args(arguments)
+    for stream, name in ((sys.stdin, "input"), (sys.stdout, "output")):
+        if not _can_be_watched(stream.fileno()):
+            raise UsageError(
+                f"Standard {name} is a file or a device, and an editor speaks through pipes or sockets: `mcode acp` is "
+                "for an editor to start. Nothing was started."
+            )
     options = Options(
         model=given.model,
         base_url=given.base_url,
@@ -39,6 +49,12 @@ def main(arguments: list[str]) -> int:
         debug=given.debug,
     )
     return asyncio.run(_serve(options))
+
+
+def _can_be_watched(descriptor: int) -> bool:
+    """Whether what comes through it can be waited for, as it cannot with a file or the null device."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
 def _parser() -> SubcommandParser:
