@@ -77,9 +77,9 @@ class _Commands:
         """Names of all commands, without aliases."""
         return self._all().names
 
-    def knows(self, line: str) -> bool:
-        """Whether a line is a command and not a message."""
-        return line.startswith("/") and self._all().knows(line)
+    def takes(self, line: str) -> bool:
+        """Whether a line is for a command, though there may be none of the name, and not a message."""
+        return line.startswith("/") and self._all().takes(line)
 
     async def run(self, line: str) -> CommandResult:
         """Run what the line says, slash included."""

@@ -153,9 +153,9 @@ class Agent:
         """
         return await self._enqueue(text, typed=typed, invokes=invokes)
 
-    def queue(self, text: str, *, typed: bool = True) -> None:
-        """Send a message when the present turn has ended; `typed` as in `submit`."""
-        self._enqueue(text, typed=typed)
+    def queue(self, text: str, *, typed: bool = True) -> asyncio.Future[TurnFinished]:
+        """Send a message when the present turn has ended; `typed` as in `submit`. Returns the end of its turn."""
+        return self._enqueue(text, typed=typed)
 
     def take_back(self) -> str | None:
         """Take the last queued message out of the queue."""

@@ -288,7 +288,7 @@ class Conversation(Protocol):
         """Run one turn with the user's message and return when it has ended."""
         ...
 
-    def queue(self, text: str, *, typed: bool = True) -> None:
+    def queue(self, text: str, *, typed: bool = True) -> Awaitable[TurnFinished]:
         """Send a message when the present turn allows it; files named with `@` are read only where it was typed."""
         ...
 

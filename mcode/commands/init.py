@@ -29,9 +29,10 @@ async def _init(context: CommandContext, arguments: Arguments) -> CommandResult:
     prompt = _IMPROVE.format(file=start / there) if there else _WRITE.format(start=start)
     if arguments.rest:
         prompt = f"{prompt}\nThe user adds: {arguments.rest}"
-    context.agent.queue(prompt, typed=False)
+    turn = context.agent.queue(prompt, typed=False)
     told = f"The model is asked to improve {there}." if there else "The model is asked to write AGENTS.md."
-    return CommandResult(f"{told} Its change is shown before it is made.", {"file": there or "AGENTS.md"})
+    data = {"file": there or "AGENTS.md"}
+    return CommandResult(f"{told} Its change is shown before it is made.", data, turn=turn)
 
 
 INIT = Command("init", "have AGENTS.md written, or improved", _init, "[what matters]")

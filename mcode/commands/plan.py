@@ -16,13 +16,12 @@ async def _plan(context: CommandContext, arguments: Arguments) -> CommandResult:
     before = agent.mode
     if before != Mode.PLAN:
         agent.set_mode(str(Mode.PLAN))
-    if arguments.rest:
-        agent.queue(arguments.rest)
+    turn = agent.queue(arguments.rest) if arguments.rest else None
     text = (
         "Mode plan: the model reads and explores only, and puts a plan before you. You approve it, change it or say "
         "what is wrong; the mode after it is yours to choose. /mode leaves it without a plan."
     )
-    return CommandResult(text, {"mode": str(Mode.PLAN), "before": before})
+    return CommandResult(text, {"mode": str(Mode.PLAN), "before": before}, turn=turn)
 
 
 PLAN = Command("plan", "explore and plan first; nothing changes until you approve", _plan, "[task]")

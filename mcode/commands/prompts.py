@@ -8,18 +8,26 @@ from mcode.commands.registry import CommandResult
 from mcode.mcp.servers import Servers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcode.commands.host import CommandContext
     from mcode.commands.registry import Arguments
 
 PREFIX = "mcp__"
 
+PATIENCE = 10.0
+"""Seconds for servers that are still connecting, before a prompt is called unknown."""
+
 
 async def run_prompt(context: CommandContext, name: str, arguments: Arguments) -> CommandResult | None:
     """Send a server's prompt as a message; None where the name is none of a prompt. Raises UsageError."""
-    servers = context.agent.builder.shelf.servers
-    if not name.lower().startswith(PREFIX) or not isinstance(servers, Servers):
+    servers = _servers(context)
+    if not name.lower().startswith(PREFIX) or servers is None:
         return None
     text = await servers.extras.prompt_text(name, arguments.words)
+    if text is None:
+        await servers.settle(PATIENCE)
+        text = await servers.extras.prompt_text(name, arguments.words)
     if text is None:
         return None
     if not text:
@@ -33,5 +41,16 @@ async def run_prompt(context: CommandContext, name: str, arguments: Arguments) -
         )
     text = "\n\n".join((text, *said.notes))
     # What a server wrote is sent as it is: files that it names with @ are not read on the user's behalf.
-    context.agent.queue(text, typed=False)
-    return CommandResult(f"Sent, as the server wrote it:\n{text}", {"sent": text})
+    turn = context.agent.queue(text, typed=False)
+    return CommandResult(f"Sent, as the server wrote it:\n{text}", {"sent": text}, turn=turn)
+
+
+def prompt_names(context: CommandContext) -> Sequence[str]:
+    """The commands of all prompts that are known now."""
+    servers = _servers(context)
+    return [prompt.name for prompt in servers.extras.prompts()] if servers is not None else ()
+
+
+def _servers(context: CommandContext) -> Servers | None:
+    servers = context.agent.builder.shelf.servers
+    return servers if isinstance(servers, Servers) else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.commands.host import CommandContext
+    from mcode.events import TurnFinished
     from mcode.jsontext import JsonValue
 
 
@@ -71,6 +73,8 @@ class CommandResult:
     """The same for inspectors, scripts and `--json`: a JSON value, or rows that are made when they are read."""
     action: OpenSession | Quit | Redraw | CopyText | OpenEditor | None = None
     """What the front end has to do next."""
+    turn: Awaitable[TurnFinished] | None = None
+    """The end of the turn that the command began; a front end that ends with its answer has to wait for it."""
     failed: bool = False
     """True where the command could not do what was asked; the text says why."""
     on_card: bool = False
@@ -139,14 +143,23 @@ class Command:
 Kept: TypeAlias = "Callable[[CommandContext, str, Arguments], Awaitable[CommandResult | None]]"
 """Runs what the user keeps under a name; None where there is nothing of that name."""
 
+Others: TypeAlias = "Callable[[CommandContext], Awaitable[Sequence[str]]]"
+"""The names, besides those of commands, that mean something behind a slash."""
+
+_NAME = re.compile(r"\w[\w:.?!-]*")
+"""What may be meant for the name of a command."""
+
 
 class Registry:
     """All commands by name and alias."""
 
-    def __init__(self, commands: Iterable[Command], kept: Kept | None = None) -> None:
-        """`kept` answers for names that are no command: the user's own programs."""
+    def __init__(
+        self, commands: Iterable[Command], kept: Kept | None = None, others: Others | None = None
+    ) -> None:
+        """`kept` answers for names that are no command: the user's own programs; `others` names what else there is."""
         self._commands = tuple(commands)
         self._kept = kept
+        self._others = others
         self._by_name: dict[str, Command] = {}
         for command in self._commands:
             for name in (command.name, *command.aliases):
@@ -156,7 +169,7 @@ class Registry:
 
     def of(self, commands: Iterable[Command]) -> Registry:
         """Other commands; for what is none of them the user's own answer as here."""
-        return Registry(commands, self._kept)
+        return Registry(commands, self._kept, self._others)
 
     def __iter__(self) -> Iterator[Command]:
         return iter(self._commands)
@@ -165,10 +178,11 @@ class Registry:
         """The command of this name or alias, without the slash; letter case does not matter."""
         return self._by_name.get(name.lower())
 
-    def nearest(self, name: str) -> tuple[str, ...]:
-        """Up to three names that look like `name` or begin with it, the best first."""
-        begins = [known for known in self._by_name if name and known.startswith(name.lower())]
-        close = get_close_matches(name.lower(), self._by_name, 3, 0.65)
+    def nearest(self, name: str, others: Sequence[str] = ()) -> tuple[str, ...]:
+        """Up to three names of commands, or of `others`, that look like `name` or begin with it, the best first."""
+        names = (*self._by_name, *others)
+        begins = [known for known in names if name and known.lower().startswith(name.lower())]
+        close = get_close_matches(name.lower(), names, 3, 0.65)
         return tuple(dict.fromkeys((*begins, *close)))[:3]
 
     async def run(self, line: str, context: CommandContext) -> CommandResult:
@@ -184,18 +198,21 @@ class Registry:
                 result = await command.run(context, Arguments(rest))
             else:
                 own = await self._kept(context, name, Arguments(rest)) if self._kept is not None else None
-                result = own or self._unknown(name)
+                result = own or await self._unknown(name, context)
         except McodeError as error:
             result = CommandResult(str(error), {"error": str(error)}, failed=True)
         if as_json:
             data = result.data
-            return CommandResult(jsontext.dump(data), data, result.action, result.failed)
+            return replace(result, said=jsontext.dump(data), facts=data)
         return result
 
-    def _unknown(self, name: str) -> CommandResult:
-        nearest = self.nearest(name)
+    async def _unknown(self, name: str, context: CommandContext) -> CommandResult:
+        nearest = self.nearest(name, await self._others(context) if self._others is not None else ())
         hint = f"Did you mean {', '.join('/' + near for near in nearest)}? " if nearest else ""
-        text = f"There is no command /{name}; nothing was done. {hint}/help lists all of them."
+        text = (
+            f"There is no command /{name}; nothing was done. {hint}/help lists all of them; with a blank before the "
+            "slash it is a message."
+        )
         return CommandResult(
             text, {"error": "unknown command", "name": name, "nearest": list(nearest)}, failed=True
         )
@@ -213,9 +230,9 @@ class BoundCommands:
         """Names of all commands, without aliases."""
         return tuple(command.name for command in self.registry)
 
-    def knows(self, line: str) -> bool:
-        """Whether a line is a command of this registry and not a message."""
-        return is_command(line) and self.registry.find(split_line(line)[0]) is not None
+    def takes(self, line: str) -> bool:
+        """Whether a line is for the registry, though it may not know it, and not a message."""
+        return is_for_registry(line, self.context)
 
     async def run(self, line: str) -> CommandResult:
         """Run what the line says, slash included."""
@@ -225,12 +242,12 @@ class BoundCommands:
 def is_command(text: str) -> bool:
     """True where a draft is a slash command and not a message that happens to begin with a path.
 
-    `/help` and `/resume x` are commands; `/etc/hosts is empty` is not.
+    `/help` and `/resume x` are commands; `/etc/hosts is empty` and `/* a comment */` are not.
     """
-    if not text.startswith("/") or text.startswith("//"):
+    if not text.startswith("/"):
         return False
     name, _ = split_line(text)
-    return bool(name) and "/" not in name
+    return text[1:].startswith(name) and bool(_NAME.fullmatch(name))
 
 
 def is_for_registry(text: str, context: CommandContext) -> bool:

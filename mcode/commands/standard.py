@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from mcode.commands.add_directory import ADD_DIRECTORY
@@ -24,8 +25,8 @@ from mcode.commands.model import MODEL
 from mcode.commands.output_style import OUTPUT_STYLE
 from mcode.commands.permissions import PERMISSIONS
 from mcode.commands.plan import PLAN
-from mcode.commands.programs import PROGRAMS, run_kept
-from mcode.commands.prompts import run_prompt
+from mcode.commands.programs import PROGRAMS, kept_names, run_kept
+from mcode.commands.prompts import prompt_names, run_prompt
 from mcode.commands.quit import QUIT
 from mcode.commands.registry import Registry
 from mcode.commands.rewind import REWIND
@@ -38,6 +39,8 @@ from mcode.commands.tools import TOOLS
 from mcode.commands.trust import TRUST
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcode.commands.host import CommandContext
     from mcode.commands.registry import Arguments, CommandResult
 
@@ -45,6 +48,13 @@ if TYPE_CHECKING:
 async def _run_named(context: CommandContext, name: str, arguments: Arguments) -> CommandResult | None:
     """What is no command of mcode's own: a prompt of a server, else a program that the user keeps."""
     return await run_prompt(context, name, arguments) or await run_kept(context, name, arguments)
+
+
+async def _other_names(context: CommandContext) -> Sequence[str]:
+    """The user's skills and kept programs, and the prompts of servers."""
+    skills = [skill.name for skill in context.agent.skills.all if skill.by_user]
+    kept = await asyncio.to_thread(kept_names, context)
+    return (*skills, *(name for name, _ in kept), *prompt_names(context))
 
 
 def standard_registry() -> Registry:
@@ -86,4 +96,5 @@ def standard_registry() -> Registry:
             QUIT,
         ),
         _run_named,
+        _other_names,
     )

@@ -85,7 +85,7 @@ class HookRound:
     """Runs rounds and remembers how each hook ended."""
 
     def __init__(
-        self, context: HookContext, events: EventBus, texts: HookTexts, wake: Callable[[str], None]
+        self, context: HookContext, events: EventBus, texts: HookTexts, wake: Callable[[str], object]
     ) -> None:
         """`wake` gives the model a message, whatever it does at the time."""
         self._context = context

@@ -50,7 +50,7 @@ class HookRunner:
         matches_rule: Callable[[str, Call], bool],
         spill: Callable[[str], Path],
         mask: Callable[[str], str] = lambda text: text,
-        wake: Callable[[str], None] = lambda text: None,
+        wake: Callable[[str], object] = lambda text: None,
     ) -> None:
         """`matches_rule` says whether a call fits the permission rule of a hook's `if`; `spill` writes a text that
         is too long for the model to a private file; `mask` hides secrets in what is emitted as events; `wake`

@@ -69,8 +69,8 @@ class Commands(Protocol):
     @property
     def names(self) -> tuple[str, ...]: ...
 
-    def knows(self, line: str) -> bool:
-        """Whether the line is a command of this registry and not a message."""
+    def takes(self, line: str) -> bool:
+        """Whether the line is for a command, though there may be none of the name, and not a message."""
         ...
 
     async def run(self, line: str) -> CommandResult:
@@ -137,7 +137,7 @@ class HeadlessFrontEnd:
     async def _run_one(self, prompt: str) -> int:
         self._initialise()
         self._tally = _Tally()
-        if self._commands is not None and self._commands.knows(prompt):
+        if self._commands is not None and self._commands.takes(prompt):
             finished = await self._run_command(self._commands, prompt)
         else:
             finished = self._in_shape(await self._agent.submit(prompt, typed=False, invokes=True))
@@ -145,8 +145,10 @@ class HeadlessFrontEnd:
         return 0 if finished.reason == "end" else 1
 
     async def _run_command(self, commands: Commands, line: str) -> TurnFinished:
-        """A slash command of ours: its text is the answer, and no model is asked."""
+        """A slash command of ours: its text is the answer, and no model is asked unless the command itself asks it."""
         result = await commands.run(line)
+        if result.turn is not None:
+            return self._in_shape(await result.turn)
         if result.action is not None and not isinstance(result.action, CopyText):
             text = f"{line.split(maxsplit=1)[0]} is for a session in the terminal; nothing was done."
             return TurnFinished(self._agent.turn, "error", text)

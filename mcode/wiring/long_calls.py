@@ -34,7 +34,7 @@ class LongCalls:
     events: EventBus
     moves: bool
     """Whether somebody sits there: a headless run waits for its calls, as programs do."""
-    wake: Callable[[str], None] = field(default=lambda text: None)
+    wake: Callable[[str], object] = field(default=lambda text: None)
     """Gives the model a message, in a turn of its own where none runs."""
     conclude: Callable[[Call, ToolResult, float], Awaitable[Outcome]] | None = None
     """The rest of the road for a result that comes later: hooks, cutting, record. Raises StorageError."""

@@ -119,7 +119,7 @@ class SessionServers:
         self.catalog.replace_server(name, [tool for tool in tools if self.takes(tool)])
         self.rules.meet(name)
 
-    def start(self, wake: Callable[[str], None]) -> None:
+    def start(self, wake: Callable[[str], object]) -> None:
         """Have servers connected: at once those that the first request waits for, the others behind it.
 
         `wake` gives the model a message that nobody typed.

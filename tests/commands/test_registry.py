@@ -24,7 +24,20 @@ def test_a_slash_and_a_name_is_a_command(text: str) -> None:
     assert is_command(text)
 
 
-@pytest.mark.parametrize("text", ["/etc/hosts is empty", "//", "/", "hello /help", "", "/usr/bin/env"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/etc/hosts is empty",
+        "//",
+        "/",
+        "hello /help",
+        "",
+        "/usr/bin/env",
+        " /help",
+        "/* c */ int x;",
+        "/ help",
+    ],
+)
 def test_a_path_is_not(text: str) -> None:
     assert not is_command(text)
 
@@ -66,8 +79,21 @@ async def test_an_unknown_command_names_its_neighbours(tmp_path: Path) -> None:
         assert result.failed
         assert "There is no command /contxt; nothing was done. Did you mean /context" in result.text
         assert result.data["nearest"][0] == "context"
+        assert "with a blank before the slash it is a message" in result.text
         for far in ("/xyzzy", "/bogus"):
             assert "Did you mean" not in (await typed(session, far)).text
+
+
+async def test_what_the_user_keeps_is_a_neighbour_too(tmp_path: Path) -> None:
+    kept = tmp_path / "project" / ".mcode" / "programs"
+    kept.mkdir(parents=True)
+    (kept / "count-lines.js").write_text("return 1")
+    skill = tmp_path / "home" / ".claude" / "skills" / "triage"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: triage\ndescription: Sorts tickets.\n---\nSort them.")
+    async with stage(tmp_path, turns("x")) as session:
+        assert "Did you mean /count-lines, " in (await typed(session, "/count-line")).text
+        assert "Did you mean /triage?" in (await typed(session, "/traige now")).text
 
 
 async def test_json_gives_the_value_that_the_text_was_made_from(tmp_path: Path) -> None:

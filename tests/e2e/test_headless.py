@@ -234,14 +234,29 @@ def test_a_slash_command_is_answered_without_asking_the_model(machine: Machine) 
     assert "Read" in result["result"]
 
 
-def test_a_command_that_needs_a_screen_fails_and_one_that_is_unknown_is_a_message(machine: Machine) -> None:
-    with running_server(saying("A message.")) as server:
+def test_a_command_that_needs_a_screen_fails_and_so_does_one_that_is_unknown(machine: Machine) -> None:
+    with running_server(saying("unused")) as server:
         ran = machine.run("-p", "/clear", server=server)
+        unknown = machine.run("-p", "/contxt please", server=server)
         assert server.message_requests == []
-        unknown = machine.run("-p", "/no-such-command please", server=server)
     assert ran.code == 1
     assert "is for a session in the terminal" in ran.err
-    assert unknown.out == "A message.\n"
+    assert (unknown.code, unknown.out) == (1, "")
+    assert "There is no command /contxt; nothing was done. Did you mean /context?" in unknown.err
+
+
+def test_a_path_at_the_beginning_is_a_message_and_a_command_that_asks_the_model_waits_for_it(
+    machine: Machine,
+) -> None:
+    entered = ("/etc/hosts is what?", "/init keep it short")
+    lines = [{"type": "user", "message": {"role": "user", "content": text}} for text in entered]
+    both = ("--input-format", "stream-json", "--output-format", "stream-json")
+    with running_server(saying("A file.", "Written.")) as server:
+        ran = machine.run("-p", *both, server=server, stdin="\n".join(map(json.dumps, lines)))
+        asked = [json.dumps(body["messages"]) for body in server.bodies]
+    assert [line["result"] for line in ran.lines if line["type"] == "result"] == ["A file.", "Written."]
+    assert "/etc/hosts is what?" in asked[0]
+    assert "The user adds: keep it short" in asked[1]
 
 
 def test_a_session_without_persistence_leaves_nothing_and_cannot_be_resumed(machine: Machine) -> None:

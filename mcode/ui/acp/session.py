@@ -89,12 +89,15 @@ class EditorSession:
     async def prompt(self, blocks: Sequence[JsonObject]) -> str:
         """Run a prompt to its end; returns why it ended, in the protocol's words."""
         text = text_of([await self._with_label(block) for block in blocks])
-        if self._commands.knows(text):
+        if self._commands.takes(text):
             result = await self._commands.run(text)
-            self._say(result.text if result.action is None else "That is for a session in the terminal.")
-            await self.flush()
-            return "end_turn"
-        finished = await self._context.agent.submit(text)
+            if result.turn is None:
+                self._say(result.text if result.action is None else "That is for a session in the terminal.")
+                await self.flush()
+                return "end_turn"
+            finished = await result.turn
+        else:
+            finished = await self._context.agent.submit(text)
         if finished.reason == "error" and finished.text:
             self._say(f"\n\nerror: {finished.text}")
         await self.flush()
