@@ -60,7 +60,9 @@ def job_tools(jobs: Jobs) -> tuple[Tool, ...]:
     return (TaskOutput(jobs), TaskStop(jobs))
 
 
-def web_tools(is_approved: Callable[[Call], bool], names_host: Callable[[str], bool]) -> tuple[Tool, ...]:
+def web_tools(
+    is_approved: Callable[[Call], bool], names_host: Callable[[str, Call], bool]
+) -> tuple[Tool, ...]:
     """The tools on the web; see `WebFetch` for the two questions."""
     return (WebFetch(is_approved=is_approved, names_host=names_host),)
 

@@ -86,9 +86,9 @@ class WebFetch(Tool):
         self,
         *,
         is_approved: Callable[[Call], bool] = lambda _: False,
-        names_host: Callable[[str], bool] = lambda _: False,
+        names_host: Callable[[str, Call], bool] = lambda _, __: False,
     ) -> None:
-        """`is_approved`: the user has seen this very call and let it run; `names_host`: a rule names this very host."""
+        """`is_approved`: the user has seen this very call and let it run; `names_host`: a rule names its host."""
         self.description = read_description("web_fetch")
         self._is_approved = is_approved
         self._names_host = names_host
@@ -160,7 +160,7 @@ class WebFetch(Tool):
 
     def _is_let_in(self, address: WebAddress, call: Call) -> bool:
         """Whether the user has agreed to a private host: in this call's approval, by a rule, or lately."""
-        seen = address.looks_private and (self._is_approved(call) or self._names_host(address.host))
+        seen = address.looks_private and (self._is_approved(call) or self._names_host(address.host, call))
         return seen or time.monotonic() - self._let_in.get(address.host, -REMEMBERED) < REMEMBERED
 
     async def _ask(self, address: WebAddress, private: Address, services: ToolServices) -> None:

@@ -40,6 +40,7 @@ class RuleBook:
         self._ordered = self._in_order()
         self.problems = (*problems, *_held_back(kept))
         self._chosen: dict[tuple[Behavior, str, str, bool], tuple[Rule, ...]] = {}
+        self._any_of_a_program = False
 
     def __iter__(self) -> Iterator[Rule]:
         """Every rule, in order of precedence: deny, ask, allow; the session's own last in each."""
@@ -52,18 +53,21 @@ class RuleBook:
         if found is None:
             found = tuple(rule for rule in self if rule.behavior is behavior and _may_concern(rule, subject))
             self._chosen[key] = found
+        if self._any_of_a_program:
+            return tuple(rule for rule in found if rule.program in ("", subject.parent))
         return found
 
-    def add(self, text: str, behavior: Behavior, kept_in: Path | None = None) -> Rule:
+    def add(self, text: str, behavior: Behavior, kept_in: Path | None = None, program: str = "") -> Rule:
         """Put a rule of the session into force. `kept_in` is the file that keeps it longer, for display.
 
+        `program`: it is about the calls of this program alone, until `end_program`.
         Raises ValueError with the reason where the rule is malformed or would have no effect.
         """
         source = Source("local" if kept_in else "session", kept_in, self._start, trusted=True)
         rule, problems = read_rule(RuleText(text, str(behavior), source))
         if rule is None or rule.malformed:
             raise ValueError(problems[0].text)
-        rule = replace(rule, granted=True)
+        rule = replace(rule, granted=True, program=program)
         if rule not in self.session:
             self._replace((*self.session, rule))
         return rule
@@ -75,6 +79,11 @@ class RuleBook:
         removed = len(rest) < len(self.session)
         self._replace(rest)
         return removed
+
+    def end_program(self, program: str) -> None:
+        """A program has ended, and its rules with it."""
+        if self._any_of_a_program and any(rule.program == program for rule in self.session):
+            self._replace(tuple(rule for rule in self.session if rule.program != program))
 
     def drop(self, rule: Rule) -> None:
         """Take one rule out of force, whatever it comes from."""
@@ -88,6 +97,7 @@ class RuleBook:
     def _replace(self, session: tuple[Rule, ...]) -> None:
         self.session = session
         self._ordered = self._in_order()
+        self._any_of_a_program = any(rule.program for rule in session)
         self._chosen.clear()
 
     def _in_order(self) -> tuple[Rule, ...]:

@@ -112,20 +112,28 @@ class Policy:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """Every rule in force in order of precedence: deny, ask, allow; the session's own last in each."""
+        """Every rule in force in order of precedence: deny, ask, allow; the session's own last in each.
+
+        Those that are about one program's calls alone (`Rule.program`) are among them.
+        """
         return tuple(self._book)
 
     @property
     def grants(self) -> tuple[Rule, ...]:
-        """The rules of this session alone: the user's answers, and what hooks added."""
-        return self._book.session
+        """The rules of this session alone: the user's answers, and what hooks added; without those of a program."""
+        return tuple(rule for rule in self._book.session if not rule.program)
 
-    def grant(self, rule_text: str, *, kept_in: Path | None = None) -> Rule:
+    def grant(self, rule_text: str, *, kept_in: Path | None = None, program: str = "") -> Rule:
         """Allow what a rule covers for the rest of the session; `kept_in` is the file that keeps it longer.
 
+        `program`: only for calls of this program (the id of its `run_code` call), until `end_program`.
         Raises ValueError for a rule that cannot be read.
         """
-        return self._book.add(rule_text, Behavior.ALLOW, kept_in)
+        return self._book.add(rule_text, Behavior.ALLOW, kept_in, program)
+
+    def end_program(self, program: str) -> None:
+        """A program has ended: what was granted to its calls is granted no more."""
+        self._book.end_program(program)
 
     def add_rule(self, rule_text: str, behavior: Behavior) -> Rule:
         """Add a rule of any behavior for the rest of the session; raises ValueError as `grant` does."""
@@ -161,7 +169,7 @@ class Policy:
             if rule.behavior is not Behavior.ALLOW:
                 if pattern.touches(place, self.workspace):
                     return False
-            elif pattern.names_the_file() and pattern.covers(place, self.workspace):
+            elif not rule.program and pattern.names_the_file() and pattern.covers(place, self.workspace):
                 named = True
         return named or self.paths.secret(place) is None
 
@@ -284,7 +292,7 @@ class Policy:
         return self._book.about(Behavior.DENY, subject) + self._book.about(Behavior.ASK, subject)
 
     def _subject(self, call: Call, tool: Tool, access: Access) -> Subject:
-        return Subject(tool, call.arguments, access, self.paths, self._programs)
+        return Subject(tool, call.arguments, access, self.paths, self._programs, call.parent)
 
 
 def _typed_by_user(call: Call, subject: Subject) -> Verdict | None:

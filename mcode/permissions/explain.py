@@ -115,6 +115,8 @@ def explanation(
 
 
 def _plays_a_part(rule: Rule, subject: Subject) -> bool:
+    if rule.program not in ("", subject.parent):
+        return False
     if rule.behavior is Behavior.ALLOW:
         return any(meets(rule, need, subject) for need in needs_of(subject))
     return rule.touches(subject)

@@ -49,10 +49,14 @@ class Rule:
     """The text could not be read; the rule restricts more than it says."""
     granted: bool = False
     """Added in this session."""
+    program: str = ""
+    """Id of the `run_code` call whose calls alone it is about; empty for a rule about all calls."""
 
     @property
     def place(self) -> str:
         """Where the rule stands, for people."""
+        if self.program:
+            return "this program"
         if self.source.path is None:
             return "this session" if self.source.scope == "session" else self.source.name
         return f"{self.source.path}, line {self.line}" if self.line is not None else str(self.source.path)

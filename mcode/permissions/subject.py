@@ -26,8 +26,15 @@ class Subject:
     """What is judged. Everything that costs time is worked out when a rule first needs it."""
 
     def __init__(
-        self, tool: Tool, arguments: JsonObject, access: Access, paths: PathPolicy, programs: Programs
+        self,
+        tool: Tool,
+        arguments: JsonObject,
+        access: Access,
+        paths: PathPolicy,
+        programs: Programs,
+        parent: str | None = None,
     ) -> None:
+        """`parent`: id of the call whose program makes this one, or in which a sub-agent does."""
         self.tool = tool.name
         self.source = tool.source
         self.effects = tool.effects
@@ -36,6 +43,7 @@ class Subject:
         self.domain = _host(access.domain)
         self.paths = paths
         self.programs = programs
+        self.parent = parent
         self._access = access
 
     @cached_property

@@ -17,7 +17,7 @@ def standing_permission(policy: Policy, tool: Tool) -> str:
     hiding = policy.hides(tool.name)
     if hiding is not None:
         return f"deny ({hiding.source.scope})"
-    about = [rule for rule in policy.rules if rule.is_about(tool.name, tool.source)]
+    about = [rule for rule in policy.rules if rule.is_about(tool.name, tool.source) and not rule.program]
     bare = [rule for rule in about if rule.specifier is None]
     # call_tool asks nothing itself: the tool that it names is judged in its place.
     harmless = tool.effects <= HARMLESS or tool.name == CALL_TOOL

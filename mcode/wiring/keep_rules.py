@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.config.load import local_settings_file
 from mcode.config.write import add_rule
 from mcode.errors import McodeError, UsageError
 from mcode.events import Notice, ToolFinished
-from mcode.permissions.decide import Behavior
 from mcode.permissions.updates import ModeUpdate, RulesUpdate, apply_updates, read_updates
 
 if TYPE_CHECKING:
@@ -36,17 +35,16 @@ class RuleKeeper:
     """Told of rules that are in force from now on, beyond one program."""
     enter_mode: Callable[[str], None]
     """Changes the session's mode, with its record and its sign on the screen. Raises UsageError."""
-    _of_programs: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """Rules that hold until a program ends, by its id."""
+
+    def __post_init__(self) -> None:
+        self.events.subscribe(self._program_ended)
 
     async def keep(self, proposal: Proposal, call: Call) -> None:
         """Put the rule that the user chose into force, and into the project's personal settings for `local`."""
         if proposal.destination == "program" and call.parent is not None:
             for rule in proposal.rules:
-                self._keep_for_program(rule, call.parent)
+                self.policy.grant(rule, program=call.parent)
             return
-        for rules in self._of_programs.values():  # it stays now when the program ends
-            rules[:] = [rule for rule in rules if rule not in proposal.rules]
         if proposal.destination == "session":
             for rule in proposal.rules:
                 self.policy.grant(rule)
@@ -58,21 +56,9 @@ class RuleKeeper:
             await self._write(path, "allow", rule)
         await self.made(proposal.rules)
 
-    def _keep_for_program(self, rule: str, program: str) -> None:
-        """Only a program's calls run while it does, so a rule of the session that goes with it is the program's."""
-        if any(grant.text == rule for grant in self.policy.grants):
-            return
-        if not self._of_programs:
-            self.events.subscribe(self._program_ended)
-        self._of_programs.setdefault(program, []).append(rule)
-        self.policy.grant(rule)
-
     def _program_ended(self, event: Event) -> None:
         if isinstance(event, ToolFinished):
-            for rule in self._of_programs.get(event.outcome.call.id, ()):
-                self.policy.remove_rule(rule, Behavior.ALLOW)
-            if event.outcome.call.id in self._of_programs:
-                self._of_programs[event.outcome.call.id].clear()
+            self.policy.end_program(event.outcome.call.id)
 
     async def apply(self, updates: list[JsonObject]) -> None:
         """Apply the `updatedPermissions` of a PermissionRequest hook; added rules go where the hook says."""

@@ -11,6 +11,7 @@ from mcode.permissions.specifiers import Domain
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mcode.call import Call
     from mcode.permissions.decide import Policy
     from mcode.pipeline.run import Pipeline
     from mcode.tool import Tool
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 def session_web_tools(policy: Policy, pipeline: Callable[[], Pipeline]) -> Sequence[Tool]:
     """WebFetch. `pipeline` is asked when a call runs, since it is made from the tools."""
 
-    def names_host(host: str) -> bool:
+    def names_host(host: str, call: Call) -> bool:
         """A rule that allows this very host, not one of a kind: only such a rule speaks of a private one."""
         return any(
             rule.behavior is Behavior.ALLOW
             and isinstance(rule.match, Domain)
             and rule.match.pattern.strip().casefold() == host
+            and rule.program in ("", call.parent)
             for rule in policy.rules
         )
 

@@ -227,7 +227,7 @@ async def test_a_private_address_is_asked_about_unless_the_approval_showed_it(tm
         agreed = await fetch(site.url(), tmp_path, answer="Fetch it", tool=tool)
         assert agreed.data["text"] == "inside"
         assert (await fetch(site.url(), tmp_path, tool=tool)).failure is None, "not asked again for a while"
-        ruled = WebFetch(names_host=lambda host: host == "127.0.0.1")
+        ruled = WebFetch(names_host=lambda host, _: host == "127.0.0.1")
         assert (await fetch(site.url(), tmp_path, tool=ruled)).failure is None
 
 

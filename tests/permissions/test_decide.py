@@ -21,6 +21,8 @@ from tests.permissions.conftest import STRENGTH, TOOLS, House
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mcode.permissions.decide import Policy
+
 READ, EDIT, WRITE = "Read /w/src/a.py", "Edit /w/src/a.py", "Write /w/src/new.py"
 OUTSIDE, SECRET, RUN = "Edit /h/other/a", "Read /w/.env", "Bash(make test)"
 FETCH, MCP = "WebFetch(https://example.com/)", "mcp__gh__get_issue {}"
@@ -356,6 +358,36 @@ def test_a_grant_counts_until_it_is_taken_back(house: House) -> None:
     assert policy.remove_rule("Edit(/src/**)", Behavior.ALLOW)
     assert policy.decide(*house.call(EDIT)).behavior is Behavior.ASK
     assert not policy.remove_rule("Edit(/src/**)", Behavior.ALLOW)
+
+
+def test_a_grant_to_a_program_covers_its_calls_alone_until_it_ends(house: House) -> None:
+    policy = house.policy()
+    rule = policy.grant("Edit(/src/**)", program="prog")
+    beside = policy.beside(house.workspace(), None)
+
+    def outcome(parent: str | None, of: Policy = policy) -> str:
+        return str(of.decide(*house.call(EDIT, parent=parent)).behavior)
+
+    assert (outcome("prog"), outcome(None), outcome("other"), outcome("agent", beside)) == (
+        "allow", "ask", "ask", "ask",
+    )  # fmt: skip
+    assert rule.place == "this program"
+    assert policy.rules == (rule,)
+    assert policy.grants == ()
+    assert "rules that match: none" in policy.explain(*house.call(EDIT))
+    policy.end_program("other")
+    policy.grant("Edit(/src/**)", program="other")
+    policy.end_program("other")
+    assert (outcome("prog"), outcome("other")) == ("allow", "ask")
+    policy.grant("Edit(/src/**)")
+    policy.end_program("prog")
+    assert (outcome("prog"), outcome(None)) == ("allow", "allow")  # the one of the session outlives it
+
+
+def test_a_secret_that_a_program_was_let_read_is_in_nobody_elses_search(house: House) -> None:
+    policy = house.policy()
+    policy.grant(f"Read(/{house.start}/.env)", program="prog")
+    assert not policy.shows(house.start / ".env")
 
 
 def test_a_grant_that_is_kept_in_a_file_names_the_file(house: House) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from mcode.call import Status
 from mcode.events import ApprovalRequested, ApprovalResolved, ToolStarted
+from tests.agent.test_subagents import script
 from tests.run_code.sessions import hook_script, project, result_of, session
 from tests.run_code.workplace import until
+from tests.stage import stage, use
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,9 +214,41 @@ async def test_a_pattern_for_the_program_ends_with_it_and_covers_what_waits_alre
         decisions = {each.call.id: each.decision for each in here.outcomes if each.call.tool == "Write"}
         assert decisions == {
             "prog_1": "approved by you",
-            "prog_2": "allowed by your answer: `Edit(/src/**)` (this session)",
+            "prog_2": "allowed by your answer: `Edit(/src/**)` (this program)",
             "prog2_1": "approved by you",
         }
+
+
+async def test_a_pattern_for_the_program_does_not_cover_a_sub_agent_that_runs_meanwhile(
+    tmp_path: Path,
+) -> None:
+    project(tmp_path)
+    task = {"prompt": "apple", "description": "d", "run_in_background": True}
+    replies = script(
+        main=[
+            use("call_tool", "toolu_a", name="Agent", arguments=task),
+            use("run_code", "prog", code=writes("a", "b")),
+            "Done.",
+            "It is back.",
+        ],
+        apple=[use("Write", "toolu_w", file_path="src/c.txt", content="c"), "Apple done."],
+    )
+    async with stage(tmp_path, replies, new_prefixes=4) as here:
+
+        def left() -> list[str]:
+            return [each.call.id for each in waiting(here)]
+
+        here.agent.desk.attach()
+        turn = asyncio.create_task(here.say("go"))
+        await until(lambda: len(left()) == 3)
+        (mine, *_) = [each for each in waiting(here) if each.call.id == "prog_1"]
+        assert here.agent.desk.decide(mine.approval_id, "program")
+        await turn
+        assert left() == ["toolu_w"]
+        assert here.agent.policy.rules == ()
+        assert result_of(here).endswith('["ok","ok"]')
+        assert here.agent.desk.decide(waiting(here)[0].approval_id, "deny")
+        await until(lambda: not here.agent.subagents.running)
 
 
 async def test_a_pattern_kept_for_the_session_after_all_outlives_the_program(tmp_path: Path) -> None:
