@@ -10,6 +10,12 @@ A line of queries: {"query", "kind", "lang", "set", "need": [[id, ...], ...]}; a
 no need at all means that nothing fits. `--tune` chooses the numbers of the ranking on the queries of one half of the
 servers and reports the other half, both ways round: what a gain is worth shows there, not on what it was chosen on.
 `--semantic` also counts meaning, where the extra of that name is installed; all vectors are worked out first.
+
+Beside this program lie `fresh_queries_dev.jsonl` and `fresh_queries_held.jsonl`: 202 queries on the recorded tools of
+33 public servers, for `--set`. A language model wrote them from the tools' names and the first lines of their
+descriptions, before it read the tables or the ranking of the search and before any of them was tried, for what people
+and models ask in passing; a need lists every tool that the descriptions say would do. Each kind and language was
+split at random. Misses of the first file may be studied; of the second only its totals were ever looked at.
 """
 
 from __future__ import annotations
