@@ -24,8 +24,8 @@ def run(arguments: list[str]) -> int:
             return _subcommand(arguments[0], arguments[1:])
         if arguments == ["help"]:
             arguments = ["--help"]
-        elif arguments[:1] == ["help"] and len(arguments) == 2 and arguments[1] in SUBCOMMANDS:
-            return _subcommand(arguments[1], ["--help"])
+        elif arguments[:1] == ["help"] and len(arguments) <= 3 and arguments[1] in SUBCOMMANDS:
+            return _subcommand(arguments[1], [*arguments[2:], "--help"])
         return _start(parse(arguments))
     except UsageError as error:
         return _complain(error, 2)

@@ -34,3 +34,39 @@ def test_the_guide_does_not_answer_for_an_endpoint_that_was_named(
 def test_help_with_a_subcommand_shows_that_ones_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["help", "report"]) == 0
     assert capsys.readouterr().out.startswith("usage: mcode report")
+    assert run(["help", "mcp", "add"]) == 0
+    assert capsys.readouterr().out.startswith("usage: mcode mcp add")
+
+
+@pytest.mark.parametrize("subcommand", ["mcp", "permissions", "programs", "run", "tools"])
+def test_a_subcommand_that_needs_a_word_shows_its_use_as_an_error_without_one(
+    capsys: pytest.CaptureFixture[str], subcommand: str
+) -> None:
+    assert run([subcommand]) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.splitlines()[0][: len(subcommand) + 13]) == (
+        "",
+        f"usage: mcode {subcommand}",
+    )
+    assert run([subcommand, "--help"]) == 0
+    assert capsys.readouterr().out == shown.err
+
+
+@pytest.mark.parametrize(
+    ("subcommand", "wrong", "said"),
+    [
+        ("mcp", "lst", "the nearest is list. Nothing was done"),
+        ("permissions", "chek", "the nearest is check. Nothing was judged"),
+        ("programs", "lists", "the nearest is list. Nothing was done"),
+        ("tools", "frobnicate", "there are: list, show, search, why, test. Nothing was done"),
+    ],
+)
+def test_a_word_that_a_subcommand_does_not_have_names_the_nearest(
+    capsys: pytest.CaptureFixture[str], subcommand: str, wrong: str, said: str
+) -> None:
+    assert run([subcommand, wrong]) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, len(shown.err.splitlines())) == ("", 1)
+    assert f"There is no `mcode {subcommand} {wrong}`; {said}" in shown.err
+    assert run([subcommand, "help"]) == 0
+    assert capsys.readouterr().out.startswith(f"usage: mcode {subcommand}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from mcode import jsontext
 from mcode.commands.tables import plural, table
 from mcode.config.trust import MCP_SERVER
@@ -47,14 +49,36 @@ examples:
   mcode mcp add -t http -H 'Authorization: Bearer ${TOKEN}' tickets https://tickets.example/mcp
 """
 
+WORDS = (
+    "add",
+    "add-json",
+    "list",
+    "get",
+    "remove",
+    "test",
+    "approve",
+    "refuse",
+    "reset-project-choices",
+    "login",
+    "logout",
+)
+
 TRANSPORTS = ("stdio", "http", "sse")
+
+
+class _Overview(SubcommandParser):
+    """Shows all words with their arguments."""
+
+    @override
+    def format_help(self) -> str:
+        return OVERVIEW
 
 
 def main(arguments: list[str]) -> int:
     """Run the subcommand; returns the exit code. Raises UsageError and StorageError."""
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        say(OVERVIEW.rstrip())
-        return 0 if arguments else 2
+    if arguments[:1] in (["-h"], ["--help"]):
+        arguments = ["help"]
+    _Overview("mcode mcp").check_word(arguments, WORDS)
     word, *rest = arguments
     front, behind = rest, None
     if "--" in rest:
@@ -94,7 +118,8 @@ def _connect(desk: ServerDesk, word: str, given: Any) -> int:
 
 
 def _parser(word: str) -> SubcommandParser:
-    parser = SubcommandParser(f"mcode mcp {word}", unrecognized="A server's own options stand behind --.")
+    hint = "A server's own options stand behind --." if word == "add" else ""
+    parser = SubcommandParser(f"mcode mcp {word}", unrecognized=hint)
     add = parser.add_argument
     match word:
         case "add":
@@ -107,26 +132,24 @@ def _parser(word: str) -> SubcommandParser:
             )
             add("-e", "--env", action="append", default=[], metavar="NAME=VALUE")
             add("-H", "--header", action="append", default=[], metavar="NAME: VALUE")
-            add("name")
-            add("words", nargs="*", metavar="URL or COMMAND")
+            add("name", metavar="NAME")
+            add("words", nargs="*", metavar="URL|COMMAND")
         case "add-json":
             _add_scope(parser, "local")
-            add("name")
+            add("name", metavar="NAME")
             add("json_text", metavar="JSON")
         case "remove":
             _add_scope(parser, None)
-            add("name")
+            add("name", metavar="NAME")
         case "get" | "test":
-            add("name")
+            add("name", metavar="NAME")
             add("--json", action="store_true")
         case "list":
             add("--json", action="store_true")
         case "approve" | "refuse" | "login" | "logout":
-            add("name")
-        case "reset-project-choices":
+            add("name", metavar="NAME")
+        case _:  # reset-project-choices takes nothing
             pass
-        case _:
-            parser.error(f"There is no `mcode mcp {word}`")
     return parser
 
 

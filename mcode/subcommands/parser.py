@@ -1,13 +1,22 @@
-"""The words behind a subcommand: what is wrong with them is said in one line, which names the help."""
+"""The words behind a subcommand: what is wrong with them is said in one line, which names the help.
+
+A subcommand that is nothing without a further word shows its use: on standard error and with exit code 2 where none
+is given, on standard output and with 0 where it was asked for.
+"""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any, NoReturn
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import override
 
 from mcode.errors import UsageError
+from mcode.streams import write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class SubcommandParser(argparse.ArgumentParser):
@@ -24,6 +33,28 @@ class SubcommandParser(argparse.ArgumentParser):
 
     @override
     def error(self, message: str) -> NoReturn:
-        subcommand = " ".join(self.prog.split()[:2])
         hint = f" {self._unrecognized}" if self._unrecognized and message.startswith("unrecognized") else ""
-        raise UsageError(f"{message}. Nothing was {self.undone}; `{subcommand} --help` shows the use.{hint}")
+        raise UsageError(f"{message}. Nothing was {self.undone}; `{self.prog} --help` shows the use.{hint}")
+
+    def check_word(self, arguments: Sequence[str], words: Sequence[str] = ()) -> None:
+        """Look at the first argument: it has to be one of the `words`, or any where those are none.
+
+        Shows the use and raises SystemExit where there is none, or where it asks for help; raises UsageError, which
+        names the nearest word.
+        """
+        if not arguments:
+            write(sys.stderr, self.format_help())
+            raise SystemExit(2)
+        word = arguments[0]
+        if not words or word in words or word.startswith("-"):
+            return
+        if word == "help":
+            write(sys.stdout, self.format_help())
+            raise SystemExit(0)
+        from difflib import get_close_matches
+
+        near = get_close_matches(word, words, 1)
+        hint = f"the nearest is {near[0]}" if near else f"there are: {', '.join(words)}"
+        raise UsageError(
+            f"There is no `{self.prog} {word}`; {hint}. Nothing was {self.undone}; `{self.prog} --help` shows the use."
+        )

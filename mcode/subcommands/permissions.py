@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
     from mcode.config.settings import Settings
 
+WORDS = ("check",)
+
 
 def main(arguments: list[str]) -> int:
     """Run the subcommand; returns 0 once every line is judged, whatever the verdicts. Raises UsageError."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    parser.check_word(arguments, WORDS)
+    given = parser.parse_args(arguments)
     words: list[str] = given.command[1:] if given.command[:1] == ["--"] else given.command
     if given.stdin == bool(words):
         raise UsageError(
@@ -47,7 +51,7 @@ def main(arguments: list[str]) -> int:
 
 def _parser() -> SubcommandParser:
     parser = SubcommandParser("mcode permissions", undone="judged", description=__doc__)
-    words = parser.add_subparsers(dest="what", required=True, metavar="check")
+    words = parser.add_subparsers(dest="what", required=True, metavar="|".join(WORDS))
     about = "the verdict about a shell line, by the rules in force here"
     check = words.add_parser("check", help=about)
     check.undone = parser.undone

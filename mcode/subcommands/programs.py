@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 
     from mcode.run_code.audit_read import AuditedProgram
 
+WORDS = ("list", "show", "export")
+
 
 def main(arguments: list[str]) -> int:
     """Run the subcommand; returns the exit code. Raises UsageError."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    parser.check_word(arguments, WORDS)
+    given = parser.parse_args(arguments)
     session, programs = _programs(given.session)
     if given.what == "list":
         listed = {"session": session, "programs": [as_object(program) for program in programs]}
@@ -46,7 +50,7 @@ def _parser() -> SubcommandParser:
         "--session", metavar="ID", help="id, its beginning, or name; without, the one whose program ran last"
     )
     shared.add_argument("--json", action="store_true", help="JSON instead of a table")
-    words = parser.add_subparsers(dest="what", required=True, metavar="list|show|export")
+    words = parser.add_subparsers(dest="what", required=True, metavar="|".join(WORDS))
     words.add_parser("list", parents=[shared], help="the programs of a session")
     for word, text in (("show", "one program line by line"), ("export", "one program's whole audit as JSON")):
         words.add_parser(word, parents=[shared], help=text).add_argument("number", metavar="NUMBER")

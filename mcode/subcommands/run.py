@@ -31,7 +31,9 @@ INTERRUPTED = 130
 
 def main(arguments: list[str]) -> int:
     """Run the subcommand; returns the exit code: 0 where the program ended well. Raises McodeError."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    parser.check_word(arguments)
+    given = parser.parse_args(arguments)
     return asyncio.run(_supervised(given))
 
 

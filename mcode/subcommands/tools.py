@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from mcode import jsontext
 from mcode.commands.registry import CommandResult
 from mcode.commands.tools_test import tested
-from mcode.errors import UsageError
 from mcode.streams import write
 from mcode.subcommands.parser import SubcommandParser
 from mcode.text import Kind, clean
@@ -28,13 +27,9 @@ WORDS = ("list", "show", "search", "why", "test")
 
 def main(arguments: list[str]) -> int:
     """Run the subcommand; returns the exit code. Raises UsageError."""
-    if not arguments:
-        _parser().print_help()
-        return 2
-    if arguments[0] not in WORDS and not arguments[0].startswith("-"):
-        named = ", ".join(WORDS)
-        raise UsageError(f"There is no `mcode tools {arguments[0]}`; there are: {named}. Nothing was done.")
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    parser.check_word(arguments, WORDS)
+    given = parser.parse_args(arguments)
     result = asyncio.run(_answer(given))
     text = jsontext.dump(result.data) if given.json else result.text
     stream = sys.stderr if result.failed and not given.json else sys.stdout

@@ -126,7 +126,7 @@ def test_an_entry_is_added_as_json(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["add"], "the following arguments are required: name"),
+        (["add"], "the following arguments are required: NAME"),
         (["add", "a"], "The command is missing"),
         (["add", "a", "npx", "-y"], "A server's own options stand behind --"),
         (["add", "a b", "--", "x"], "a name has 1 to 64 letters"),

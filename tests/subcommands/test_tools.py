@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcode.errors import UsageError
 from mcode.subcommands.tools import main
 
 if TYPE_CHECKING:
@@ -53,7 +52,3 @@ def test_why_and_show_speak_of_one_tool(capsys: pytest.CaptureFixture[str]) -> N
     assert "`mcode.placement` says resident" in told(capsys, "why", "WebFetch", "--settings", settings)
     assert json.loads(told(capsys, "show", "WebFetch", "--json"))["name"] == "WebFetch"
     assert main(["show", "Nosuch"]) == 1
-    with pytest.raises(
-        UsageError, match="no `mcode tools frobnicate`; there are: list, show, search, why, test"
-    ):
-        main(["frobnicate"])
