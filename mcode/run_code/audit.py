@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from mcode.run_code.records import CallRecord, ProgramRecord
     from mcode.run_code.replies import Reply
 
-WriteAudit: TypeAlias = "Callable[[str, str, Callable[[], JsonObject]], None]"
-"""Gets a program's id, a record's type (`start`, `call` or `end`) and what makes the record, as it happens. Must be
-quick: what makes the record of a call may be called a moment later, once and in order.
-"""
+WriteAudit: TypeAlias = "Callable[[str, str, JsonObject], None]"
+"""Gets a program's id, a record's type (`start`, `call` or `end`) and the record, as it happens. Must be quick."""
 
 ARGUMENTS_SHOWN = 2_048
 """Characters of a call's arguments that are kept, after masking."""
@@ -38,7 +36,7 @@ KEYS_SHOWN = 100
 
 
 class Audit:
-    """Has one program's records written, as `WriteAudit` says. That of a call is made when it is written."""
+    """Has one program's records written, as `WriteAudit` says."""
 
     def __init__(self, program: str, write: WriteAudit, mask: Callable[[str], str]) -> None:
         self._program = program
@@ -51,9 +49,10 @@ class Audit:
         """The program as it was given, before anything of it runs."""
         code = text.given.encode("utf-8", "surrogatepass")
         exposed = list(tools)
-        self._put(
+        self._write(
+            self._program,
             "start",
-            lambda: {
+            {
                 "turn": call.turn,
                 "message": call.message,
                 "title": self._mask(text.title),
@@ -66,9 +65,10 @@ class Audit:
 
     def call(self, record: CallRecord, outcome: Outcome | None, reply: Reply | None) -> None:
         """A call has ended; without an outcome it never came back from the road or was not made."""
-        self._put(
+        self._write(
+            self._program,
             "call",
-            lambda: {
+            {
                 "index": record.number,
                 "id": record.id,
                 "tool": record.tool,
@@ -96,9 +96,10 @@ class Audit:
     def end(self, record: ProgramRecord, shown: int) -> None:
         """The program is over; `shown`: characters of it that went to the model."""
         states = record.states()
-        self._put(
+        self._write(
+            self._program,
             "end",
-            lambda: {
+            {
                 "status": str(record.ending),
                 "cpu_ms": round(record.cpu * 1000),
                 "peak_bytes": record.peak_memory,
@@ -127,9 +128,6 @@ class Audit:
     def _beginning(self, text: str, most: int = ARGUMENTS_SHOWN) -> str:
         """The text up to a limit, masked: much more is looked at, so that no secret is cut in two."""
         return self._mask(well_formed(text[: most + ARGUMENTS_SHOWN]))[:most]
-
-    def _put(self, event: str, body: Callable[[], JsonObject]) -> None:
-        self._write(self._program, event, lambda: {"type": event, "program": self._program, **body()})
 
 
 def _times(outcome: Outcome | None) -> JsonObject:

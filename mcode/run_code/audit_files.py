@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from mcode.errors import StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from mcode.jsontext import JsonObject
@@ -35,8 +34,8 @@ class AuditFiles:
         self._directory = directory
         self._open: dict[str, _File] = {}
 
-    def write(self, program: str, kind: str, make: Callable[[], JsonObject]) -> None:
-        """Append a record, with the time. Raises StorageError where it, or one before, cannot be written.
+    def write(self, program: str, kind: str, record: JsonObject) -> None:
+        """Append a record, with its type and the time. Raises StorageError where it, or one before, cannot be written.
 
         Calls that follow one another within a moment go to the disk together; what a kill takes with it then
         is in the journal.
@@ -47,7 +46,7 @@ class AuditFiles:
             if file is None:
                 path = audit_path(self._directory, program)
                 file = self._open[program] = _File(path, os.open(path, _FLAGS, 0o600))
-            file.put(now, make)
+            file.put(_line({"time_ms": now, "type": kind, "program": program, **record}))
             if kind == "call":
                 file.write_soon()
             else:
@@ -73,15 +72,15 @@ class _File:
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path
         self._descriptor = descriptor
-        self._records: list[tuple[int, Callable[[], JsonObject]]] = []
+        self._lines: list[bytes] = []
         self._later: asyncio.TimerHandle | None = None
         self._problem: OSError | None = None
 
-    def put(self, now: int, make: Callable[[], JsonObject]) -> None:
-        """Take a record; raises what went wrong with earlier ones."""
+    def put(self, line: bytes) -> None:
+        """Take a line; raises what went wrong with earlier ones."""
         if self._problem is not None:
             raise self._problem
-        self._records.append((now, make))
+        self._lines.append(line)
 
     def write_soon(self) -> None:
         if self._later is None:
@@ -92,9 +91,8 @@ class _File:
         if self._later is not None:
             self._later.cancel()
             self._later = None
-        lines = [_line({"time_ms": now, **make()}) for now, make in self._records]
-        self._records.clear()
-        rest = memoryview(b"".join(lines))
+        rest = memoryview(b"".join(self._lines))
+        self._lines.clear()
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
 

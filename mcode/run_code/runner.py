@@ -20,8 +20,9 @@ from mcode.tool import ToolResult
 if TYPE_CHECKING:
     from mcode.call import Call
     from mcode.jsontext import JsonObject
+    from mcode.run_code.bridge import Bridge
     from mcode.run_code.tool import Surroundings
-    from mcode.tool import Access, ToolServices
+    from mcode.tool import ToolServices
 
 _FAILURES = {
     Ending.CANCELLED: FailureKind.CANCELLED,
@@ -85,22 +86,10 @@ class Runner:
         """Cancel one call of a running program, which goes on; False where it does not run."""
         return any(running.bridge.cancel(call) for running in self._running.values())
 
-    async def before_body(self, call: Call) -> bool:
-        """Wait until a call that may run is the next in its program's order; True where it had to wait."""
+    def bridge_of(self, call: Call) -> Bridge | None:
+        """What carries this call; None where no running program makes it."""
         running = self._running.get(call.parent or "")
-        return running is not None and await running.bridge.before_body(call.id)
-
-    async def before_preview(self, call: Call, access: Access) -> None:
-        """Wait until what the call would change is as the program's earlier calls leave it."""
-        running = self._running.get(call.parent or "")
-        if running is not None:
-            await running.bridge.before_preview(call.id, access)
-
-    async def before_asking(self, call: Call) -> None:
-        """Wait until the program's earlier calls are asked about, or need not be."""
-        running = self._running.get(call.parent or "")
-        if running is not None:
-            await running.bridge.before_asking(call.id)
+        return running.bridge if running is not None else None
 
     def why_cancelled(self, call: Call) -> str:
         """What ended a running program's call, where that was no interrupt; else empty."""

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from mcode.call import Call, CallSite
     from mcode.jsontext import JsonObject
     from mcode.run_code.audit import WriteAudit
-    from mcode.run_code.bridge import Invoke
+    from mcode.run_code.bridge import Bridge, Invoke
     from mcode.run_code.engine import Confine
     from mcode.run_code.runner import Runner
-    from mcode.tool import Access, ToolResult, ToolServices, Workspace
+    from mcode.tool import ToolResult, ToolServices, Workspace
 
 
-def _write_nothing(program: str, kind: str, make: Callable[[], JsonObject]) -> None:
-    del program, kind, make
+def _write_nothing(program: str, kind: str, record: JsonObject) -> None:
+    del program, kind, record
 
 
 def _every_tool(tool: Tool) -> bool:
@@ -142,19 +142,9 @@ class RunCode(Tool):
         """Its calls may have effects, so it runs alone and in order; what they need is asked of each of them."""
         return False
 
-    async def before_preview(self, call: Call, access: Access) -> None:
-        """Wait until what a program's call would change is as its earlier calls leave it."""
-        if self._runner is not None:
-            await self._runner.before_preview(call, access)
-
-    async def before_asking(self, call: Call) -> None:
-        """Wait until the program's earlier calls are asked about, or need not be."""
-        if self._runner is not None:
-            await self._runner.before_asking(call)
-
-    async def before_body(self, call: Call) -> bool:
-        """Wait until a call that may run is the next in its program's order; True where it had to wait."""
-        return self._runner is not None and await self._runner.before_body(call)
+    def bridge_of(self, call: Call) -> Bridge | None:
+        """What carries this call of a running program, and knows its place in the program's order."""
+        return self._runner.bridge_of(call) if self._runner is not None else None
 
     def why_cancelled(self, call: Call) -> str:
         """What ended a running program's call, where that was no interrupt; else empty."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mcode.permissions.decide import Policy
     from mcode.pipeline.ask import Desk
     from mcode.pipeline.run import Pipeline
+    from mcode.run_code.bridge import Bridge
     from mcode.session.store import OpenSession
     from mcode.tool import Access, Tool
     from mcode.wiring.catalogue import SessionCatalogue
@@ -198,19 +199,27 @@ class SessionPrograms:
         return next((site for site in sites if site is not None), None)
 
     async def before_preview(self, call: Call, access: Access) -> None:
-        for each in self._engines if call.parent is not None else ():
-            await each.before_preview(call, access)
+        bridge = self._bridge_of(call)
+        if bridge is not None:
+            await bridge.before_preview(call.id, access)
 
     async def before_asking(self, call: Call) -> None:
-        for each in self._engines if call.parent is not None else ():
-            await each.before_asking(call)
+        bridge = self._bridge_of(call)
+        if bridge is not None:
+            await bridge.before_asking(call.id)
 
     def why_cancelled(self, call: Call) -> str:
         return next(filter(None, (each.why_cancelled(call) for each in self._engines)), "")
 
     async def before_body(self, call: Call) -> bool:
-        engines = self._engines if call.parent is not None else ()
-        return any([await each.before_body(call) for each in engines])
+        bridge = self._bridge_of(call)
+        return bridge is not None and await bridge.before_body(call.id)
+
+    def _bridge_of(self, call: Call) -> Bridge | None:
+        if call.parent is None:
+            return None
+        bridges = (each.bridge_of(call) for each in self._engines)
+        return next((bridge for bridge in bridges if bridge is not None), None)
 
     async def close(self) -> None:
         """End the workers; to be awaited before all other child processes are ended."""

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 async def test_records_are_in_a_private_file_and_torn_ends_are_read_over(tmp_path: Path) -> None:
     files = AuditFiles(tmp_path)
-    files.write(
-        "p/1", "start", lambda: {"type": "start", "program": "p/1", "code": "return 1", "title": "one"}
-    )
-    files.write("p/1", "call", lambda: {"type": "call", "index": 1, "tool": "Read", "state": "ok", "line": 1})
+    files.write("p/1", "start", {"code": "return 1", "title": "one"})
+    files.write("p/1", "call", {"index": 1, "tool": "Read", "state": "ok", "line": 1})
     files.close()
     path = audit_path(tmp_path, "p/1")
     assert path.name == "program-p_1.jsonl"
@@ -37,5 +35,5 @@ async def test_a_file_that_cannot_be_made_is_said_and_never_followed(tmp_path: P
     os.symlink(tmp_path / "elsewhere", audit_path(tmp_path, "p1"))
     files = AuditFiles(tmp_path)
     with pytest.raises(StorageError, match="does not go on"):
-        files.write("p1", "start", lambda: {"type": "start"})
+        files.write("p1", "start", {"code": "return 1"})
     assert not (tmp_path / "elsewhere").exists()

@@ -44,7 +44,9 @@ async def test_calls_that_are_decided_on_together_still_run_one_by_one_in_order(
         await answers[n].wait()
         if n == 1:
             return Failed(FailureKind.DENIED, "no", Status.DENIED)
-        await place.run_code.before_body(call)
+        bridge = place.run_code.bridge_of(call)
+        assert bridge is not None
+        await bridge.before_body(call.id)
         running += 1
         assert running == 1
         ran_in.append(n)

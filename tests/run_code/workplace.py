@@ -158,7 +158,7 @@ class Workplace:
                     self._invoke,
                     lambda: self._tools,
                     self.limits,
-                    lambda program, _, make: self._audits.setdefault(program, []).append(make()),
+                    self._keep_audit,
                     lambda text: text.replace("hush", "(masked)"),
                     lambda tool: tool.name in self.loaded,
                     together=self.together,
@@ -166,6 +166,9 @@ class Workplace:
                 )
             )
         return self._run_code
+
+    def _keep_audit(self, program: str, kind: str, record: JsonObject) -> None:
+        self._audits.setdefault(program, []).append({"type": kind, "program": program, **record})
 
     async def run(self, code: str, **arguments: Any) -> Ran:
         """Run one program to its end."""
