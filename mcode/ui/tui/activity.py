@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets import Static
 
-from mcode.text import Kind, clean, shorten
+from mcode.text import Kind, cell_width, clean, shorten
 from mcode.ui.tui.status import spread
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from mcode.ui.tui.status import Facts
 
 _QUEUED = 3
+
+_READABLE = 40
+"""Cells of a queued message's row that no remark beside it takes."""
 
 
 class ActivityLine(Static):
@@ -91,17 +94,28 @@ class QueueStrip(Static):
     def _draw(self) -> None:
         waiting, sending, when = self._shown
         width = max(20, self.screen.size.width - 2)
-        rows = [f" sending:  {clean(sending, Kind.LINE)}"] if sending else []
-        for at, text in enumerate(waiting[:_QUEUED], 1):
-            note = ""
-            if at == min(len(waiting), _QUEUED):
-                note = f"Up edits; sent {when}"
-            rows.append(
-                spread(
-                    f" queued {at}:  {clean(text, Kind.LINE)}", f"({note})" if note else "", width, self._cut
-                )
-            )
-        if len(waiting) > _QUEUED:
-            rows.append(f" +{len(waiting) - _QUEUED}")
+        rows = queue_rows(waiting, sending, when, width, self._cut)
         self.display = bool(rows)
-        self.update(Content("\n").join(Content(shorten(row, width, self._cut)) for row in rows))
+        self.update(Content("\n").join(map(Content, rows)))
+
+
+def queue_rows(waiting: Sequence[str], sending: str, when: str, width: int, cut: str) -> list[str]:
+    """A row for each message that waits, the first few; arguments as in `QueueStrip.show`."""
+    rows = [f" sending:  {clean(sending, Kind.LINE)}"] if sending else []
+    for at, text in enumerate(waiting[:_QUEUED], 1):
+        row = f" queued {at}:  {clean(text, Kind.LINE)}"
+        note = _note(row, when, width) if at == min(len(waiting), _QUEUED) else ""
+        rows.append(spread(row, note, width, cut))
+    if len(waiting) > _QUEUED:
+        rows.append(f" +{len(waiting) - _QUEUED}")
+    return [shorten(row, width, cut) for row in rows]
+
+
+def _note(row: str, when: str, width: int) -> str:
+    """What stands behind a queued message: as much as leaves the message whole, or enough of it to know it."""
+    notes = (f"(Up edits; sent {when})", "(Up edits)")
+    for least in (cell_width(row), _READABLE):
+        for note in notes:
+            if width - cell_width(note) - 2 >= least:
+                return note
+    return ""

@@ -8,6 +8,7 @@ from textual.binding import Binding
 from textual.events import Key
 
 from mcode.events import TurnFinished, TurnStarted
+from mcode.ui.tui.activity import queue_rows
 from mcode.ui.tui.approval_panel import ApprovalPanel
 from mcode.ui.tui.main_screen import MAIN_KEYS
 from mcode.ui.tui.notifier import Notifier
@@ -52,6 +53,23 @@ async def test_escape_closes_the_list_then_interrupts_and_keeps_draft_and_queue(
         assert on.draft == ""
         await on.press("up")
         assert on.draft == "later"
+
+
+def test_the_remark_behind_a_queued_message_gives_way_to_the_message() -> None:
+    def row(text: str, columns: int, when: str = "once the session is open") -> str:
+        return queue_rows((text,), "", when, columns - 2, "…")[0]
+
+    assert row("hi", 60) == " queued 1:  hi" + "(Up edits; sent once the session is open)".rjust(44)
+    assert row("/help", 60) == " queued 1:  /help" + "(Up edits)".rjust(41)
+    assert row("say which tests fail now", 60) == " queued 1:  say which tests fail now" + "(Up edits)".rjust(
+        22
+    )
+    for columns in (60, 80, 100):
+        long = row("word " * 40, columns)
+        assert len(long) == columns - 2
+        assert len(long.partition("…")[0]) >= 40
+    assert row("word " * 40, 40) == " queued 1:  word word word word word w…"
+    assert "Up edits" not in "".join(queue_rows(("one", "two"), "", "later", 58, "…")[:1])
 
 
 def quits(on: Driven) -> bool:
