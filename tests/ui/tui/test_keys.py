@@ -68,7 +68,7 @@ def test_the_remark_behind_a_queued_message_gives_way_to_the_message() -> None:
         long = row("word " * 40, columns)
         assert len(long) == columns - 2
         assert len(long.partition("…")[0]) >= 40
-    assert row("word " * 40, 40) == " queued 1:  word word word word word w…"
+    assert row("word " * 40, 40) == " queued 1:  word word word word word …"
     assert "Up edits" not in "".join(queue_rows(("one", "two"), "", "later", 58, "…")[:1])
 
 
