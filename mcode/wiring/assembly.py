@@ -36,6 +36,7 @@ from mcode.wiring.calls_limit import calls_limit
 from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
 from mcode.wiring.file_watch import FileWatch
+from mcode.wiring.full_passes import FullPasses
 from mcode.wiring.hook_facts import HookFacts
 from mcode.wiring.hook_watch import HookWatch
 from mcode.wiring.jobs import SessionJobs
@@ -71,6 +72,7 @@ class Assembly:
         self._session = session
         self._events = EventBus()
         self._watchdog = Watchdog(self._events)
+        self._full_passes = FullPasses(self._events)
         self._conversation = Conversation(session.journal)
         self._workspace = Workspace(
             bench.start,
@@ -377,5 +379,6 @@ class Assembly:
         await self._programs.close()
         await end_all_children()
         self._watchdog.close()
+        self._full_passes.close()
         self._verdicts.close()
         self._session.journal.close()
