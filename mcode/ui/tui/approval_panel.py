@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcode.ui.tui.rows import Row
 
 _SHARE = 0.6
-"""Of the screen's height, at most."""
+"""Of a roomy screen's height, at most; on a smaller one the transcript gives up its rows first."""
 
 _LEAST = 2
 """Rows for body and foot, however small the screen."""
@@ -181,7 +181,7 @@ class ApprovalPanel(Vertical, can_focus=True, inherit_bindings=False):
         )
         lines = foot.lines(max(20, self.size.width or self.screen.size.width - 4), self._counter())
         self._foot.update(Content("\n").join(lines))
-        body = max(foot.least_body, min(int(height * _SHARE) - 2, room) - len(lines))
+        body = max(foot.least_body, room - len(lines))
         if self.body.styles.max_height is None or self.body.styles.max_height.value != body:
             self.body.styles.max_height = body
 

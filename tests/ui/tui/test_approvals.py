@@ -291,6 +291,12 @@ async def test_a_small_screen_shows_the_rule_of_every_answer_and_so_does_the_who
         (cut,) = (row for row in on.rows if "rule: Edit(src/deep" in row)
         assert "/**)" in cut
         assert on.app.panel.region.bottom <= size[1]
+        assert on.app.panel.region.height == size[1] - 6  # all rows but the prompt's, the status line and two
+        last = len(on.app.panel.body.rows)
+        await on.press("pagedown", "pagedown", "pagedown")
+        await on.until(lambda: f"-{last} of {last}" in on.shown)
+        assert on.app.panel.body.size.height >= 6
+        assert "4  Deny, and tell the agent why" in on.shown
         await on.press("ctrl+o")
         await on.until(lambda: on.app.screen is not on.app.main)
         await on.press("end")
