@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.surroundings import isolate
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -41,6 +43,21 @@ settings.load_profile("same everywhere")
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than cores: much of the suite waits for processes, terminals and servers."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where tests run, nothing counts that happens to be set here; before a test file looks at the variables."""
+    runs_tests = hasattr(config, "workerinput") or config.getoption("dist", "no") == "no"
+    if runs_tests:
+        isolate()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def an_empty_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing is read from, and nothing written to, the home directory of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

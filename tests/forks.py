@@ -12,10 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
 
+LONGEST = 120
+"""Seconds after which a child ends by itself: one that works for ever does not outlive a test that was cut off."""
+
+
 def in_child(work: Callable[[], object]) -> int:
     """Run `work` in a process of its own; returns its id."""
     child = os.fork()
     if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(LONGEST)
         code = 1
         try:
             work()

@@ -23,6 +23,7 @@ from mcode.events import (
 )
 from mcode.wiring.options import Options
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -283,8 +284,7 @@ async def test_an_interrupt_before_the_first_word_leaves_what_was_sent_as_it_was
     slow = {"text": "late", "delay": 30}
     async with stage(tmp_path, turns(slow, "Now.")) as here:
         turn = asyncio.ensure_future(here.say("one"))
-        while not here.client.requests:
-            await asyncio.sleep(0.01)
+        await until(lambda: here.client.requests)
         here.agent.interrupt()
         assert (await turn).reason == "interrupted"
         assert (await here.say("two")).text == "Now."
@@ -317,8 +317,7 @@ async def test_s_11_a_call_that_had_ended_keeps_its_result_when_its_hook_is_inte
     script = turns(use("Write", file_path="a.txt", content="x"), "After.")
     async with stage(tmp_path, script, settings=settings) as here:
         turn = asyncio.ensure_future(here.say("go"))
-        while not (here.project / "hooked").exists():
-            await asyncio.sleep(0.02)
+        await until((here.project / "hooked").exists, "the hook's file")
         here.agent.interrupt()
         await turn
         assert here.result().status is Status.OK

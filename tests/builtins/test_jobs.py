@@ -26,8 +26,8 @@ from mcode.tool import Workspace
 from mcode.wiring.options import Options
 from tests.builtins.conftest import Services
 from tests.children import no_process_left, wait_until
-from tests.run_code.workplace import until
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -231,8 +231,9 @@ async def main():
     await tool.run({"command": left}, services)
     await tool.run({"command": command, "run_in_background": True}, services)
     files = [place / name for name in ("grandchild", "bare", "left")]
-    while not all(file.exists() and file.read_text().endswith("\\n") for file in files):
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(60):
+        while not all(file.exists() and file.read_text().endswith("\\n") for file in files):
+            await asyncio.sleep(0.01)
     print("ready", flush=True)
     await asyncio.sleep(300)
 
@@ -269,6 +270,7 @@ from tests.builtins.conftest import Services
 place = Path(sys.argv[1])
 
 def die(*_):
+    signal.alarm(50)
     while not ((place / "job").exists() and (place / "job").read_text().endswith("\\n")):
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -329,8 +331,7 @@ async def test_l_03_a_job_that_floods_without_end_costs_little(tmp_path: Path) -
     services = Services(Call("c", "Bash", {}), Workspace(tmp_path))
     await tool.run({"command": "yes", "run_in_background": True}, services)
     (flood,) = jobs.running
-    while flood.file.stat().st_size < SPILL_LIMIT:
-        await asyncio.sleep(0.01)
+    await until(lambda: flood.file.stat().st_size >= SPILL_LIMIT, "a full file")
     used, began = time.process_time(), time.monotonic()
     await asyncio.sleep(0.5)
     assert time.process_time() - used < 0.4 * (time.monotonic() - began)

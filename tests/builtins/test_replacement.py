@@ -183,7 +183,7 @@ class Flipper(threading.Thread):
 
     def insist(self, put: Callable[[], object]) -> None:
         """Do it, although a write may have made the directory anew in the moment without one."""
-        while True:
+        for _ in range(10_000):
             try:
                 put()
                 return
@@ -191,6 +191,7 @@ class Flipper(threading.Thread):
                 self.made += 1
                 with contextlib.suppress(OSError):  # the write has taken it back already
                     self.place.rename(self.place.with_name(f"made-{self.made}"))
+        raise AssertionError("no name could be had for the directory")
 
     def __enter__(self) -> Flipper:
         self.start()

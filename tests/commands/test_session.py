@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import stat
 from typing import TYPE_CHECKING
 
 from mcode.commands.registry import OpenEditor, OpenSession, Quit
 from tests.commands.typing import typed
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,8 +42,7 @@ async def test_a_running_turn_is_not_left_by_accident(tmp_path: Path) -> None:
     async with stage(tmp_path, turns(use("Bash", command="touch x"))) as session:
         detach = session.agent.desk.attach()
         session.agent.queue("go")
-        while not session.agent.desk.waiting:
-            await asyncio.sleep(0.01)
+        await until(lambda: session.agent.desk.waiting, "the approval")
         for line in ("/clear", "/resume 1234"):
             result = await typed(session, line)
             assert result.failed

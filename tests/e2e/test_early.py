@@ -21,8 +21,9 @@ import asyncio, os, sys
 from mcode import start
 load = start.load_modules
 async def slowly(names):
-    while not os.path.exists(os.environ["MAY_GO_ON"]):
-        await asyncio.sleep(0.02)
+    async with asyncio.timeout(120):
+        while not os.path.exists(os.environ["MAY_GO_ON"]):
+            await asyncio.sleep(0.02)
     await load(names)
 start.load_modules = slowly
 from mcode.__main__ import main

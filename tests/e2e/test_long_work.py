@@ -24,7 +24,9 @@ SHOT = png(64, 48)
 WAIT = """\
 import os, time
 print("begun", flush=True)
-while not os.path.exists("open"):
+for _ in range(6000):
+    if os.path.exists("open"):
+        break
     time.sleep(0.02)
 """
 

@@ -14,6 +14,7 @@ from mcode.mcp.connection import UnavailableError
 from tests.mcp.http_server import Faulty, serving
 from tests.mcp.oauth_server import OAuthServer, visit
 from tests.stage import stage
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,10 +52,13 @@ async def test_a_server_that_wants_a_sign_in_is_signed_in_at_from_the_session(
             (status,) = pool.statuses()
             assert (status.state, status.error) == ("needs sign-in", "it wants you to sign in")
             signing_in = asyncio.ensure_future(pool.sign_in("remote"))
-            while not (shown := [notice.text for notice in opened.of(Notice) if "sign in at" in notice.text]):
-                await asyncio.sleep(0.02)
-            assert shown[0].startswith("Open this address in a browser to sign in at 127.0.0.1:\n")
-            await visit(oauth.authorize(shown[0].splitlines()[1]))
+
+            def shown() -> list[str]:
+                return [notice.text for notice in opened.of(Notice) if "sign in at" in notice.text]
+
+            await until(shown, "the address to sign in at")
+            assert shown()[0].startswith("Open this address in a browser to sign in at 127.0.0.1:\n")
+            await visit(oauth.authorize(shown()[0].splitlines()[1]))
             assert await signing_in == ("You are signed in at remote. remote is connected and has 1 tools.")
             assert "no server called other" in await pool.sign_in("other")
 
@@ -73,9 +77,7 @@ async def test_m_11_a_server_that_went_away_is_connected_again_after_a_pause(
             await server.stop()
             with pytest.raises(UnavailableError, match="cannot be reached"):
                 await kept.connection.request(lambda client: client.list_tools(cache_mode="refresh"))
-            while kept.status().state != "failed":
-                await asyncio.sleep(0.02)
+            await until(lambda: kept.status().state == "failed")
             assert kept.connection.restart_at is not None
             await server.start()
-            while kept.status().state != "connected":
-                await asyncio.sleep(0.05)
+            await until(lambda: kept.status().state == "connected")

@@ -18,6 +18,7 @@ from mcode.mcp.entries import ServerEntry
 from mcode.mcp.http import HttpTransport
 from mcode.mcp.sign_in import SignInError, SigningIn, open_in_browser, with_scope
 from mcode.mcp.tokens import SignIn, TokenFile
+from tests.children import wait_until
 from tests.mcp.http_server import serving
 from tests.mcp.oauth_server import OAuthServer, visit
 from tests.mcp.test_http import call, connected
@@ -334,9 +335,7 @@ def test_the_browser_is_opened_without_the_models_key(tmp_path: Path) -> None:
     program.chmod(0o755)
     environment = {"DISPLAY": ":9", "PATH": str(program.parent), "ANTHROPIC_API_KEY": "mine"}
     assert open_in_browser("https://a.example", environment, tmp_path / "project")
-    end = time.monotonic() + 30
-    while not told.exists() and time.monotonic() < end:
-        time.sleep(0.01)
+    assert wait_until(told.exists), "the browser was not started"
     assert "DISPLAY=:9" in told.read_text()
     assert "https://a.example" in told.read_text()
     assert "mine" not in told.read_text()

@@ -22,11 +22,15 @@ from mcode.call import FailureKind
 from mcode.mcp.entries import ServerEntry
 from tests.mcp.live import Live, live, until
 from tests.mcp.test_shutdown import pids_in
+from tests.surroundings import OUTSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mcode-tests" / "mcp-servers"
+CACHE = (
+    Path(OUTSIDE.get("XDG_CACHE_HOME") or Path(OUTSIDE.get("HOME", "/")) / ".cache")
+    / "mcode-tests/mcp-servers"
+)
 
 NPM = {
     "filesystem": ("@modelcontextprotocol/server-filesystem", "mcp-server-filesystem"),
@@ -36,20 +40,22 @@ NPM = {
 }
 PIP = ("mcp-server-git", "mcp-server-time")
 
-UNREACHABLE = (
-    "ENOTFOUND", "ECONNREFUSED", "ETIMEDOUT", "EAI_AGAIN", "ENETUNREACH",
-    "NewConnectionError", "ConnectTimeoutError", "NameResolutionError", "Failed to establish a new connection",
-)  # fmt: skip
-"""How npm and pip say that nobody answers."""
+INSTALL_TIME = 120
+"""Seconds that a registry may take for one server."""
 
-INSTALL_TIME = 300
+ANSWER_TIME = 20
+"""Seconds within which it must say at all whether it has it."""
 
 
 @contextlib.contextmanager
 def _alone() -> Generator[None]:
     """Install in one process of the suite at a time."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / "lock").open("w") as lock:
+    try:
+        CACHE.mkdir(parents=True, exist_ok=True)
+        lock = (CACHE / "lock").open("w")
+    except OSError as error:
+        pytest.skip(f"no place to install servers in: {error}")
+    with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -57,12 +63,16 @@ def _alone() -> Generator[None]:
 def _npm_program(name: str) -> str:
     """The program of a server from npm, installed where it is not."""
     package, program = NPM[name]
-    path = CACHE / "npm" / "node_modules" / ".bin" / program
+    place = CACHE / "npm"
+    path = place / "node_modules" / ".bin" / program
     if not path.exists():
         if shutil.which("npm") is None:
             pytest.skip("npm is not installed")
-        command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"]
-        _install([*command, "--prefix", str(CACHE / "npm"), package])
+        _reach(package, "npm", "view", "--fetch-retries=0", package, "version")
+        place.mkdir(exist_ok=True)
+        if not (place / "package.json").exists():  # or npm takes a directory above for the project
+            (place / "package.json").write_text("{}")
+        _install(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", package], place)
     assert path.exists(), f"{package} has no program {program}"
     return str(path)
 
@@ -71,20 +81,61 @@ def _pip_program(name: str) -> str:
     """The program of a server from the Python index, in an environment of its own."""
     path = CACHE / "py" / "bin" / name
     if not path.exists():
-        if not (CACHE / "py" / "bin" / "python").exists():
+        python = str(CACHE / "py" / "bin" / "python")
+        if not Path(python).exists():
             _install([sys.executable, "-m", "venv", str(CACHE / "py")])
-        _install([str(CACHE / "py" / "bin" / "python"), "-m", "pip", "install", "-q", *PIP])
+        _reach(
+            name,
+            python,
+            "-m",
+            "pip",
+            "download",
+            "--retries=0",
+            "--no-deps",
+            "-q",
+            "-d",
+            str(CACHE / "asked"),
+            name,
+        )
+        _install([python, "-m", "pip", "install", "-q", *PIP])
     return str(path)
 
 
-def _install(command: list[str]) -> None:
-    """Skips where no registry can be reached; any other failure is one of the test."""
+def _reach(package: str, *command: str) -> None:
+    """Ask a registry for one package, once, without trying again; skip where it cannot be asked from here.
+
+    What it says is the reason: nobody there, a certificate that this machine does not know, a proxy that forbids.
+    One such answer counts for all servers of that registry.
+    """
+    program = command[:3] if command[1:3] == ("-m", "pip") else command[:1]
+    reason = _unreachable.get(program)
+    if reason is None:
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_TIME, env=OUTSIDE)
+        except subprocess.TimeoutExpired:
+            reason = f"no answer within {ANSWER_TIME} s"
+        else:
+            reason = "" if done.returncode == 0 else done.stderr.strip()[-300:]
+        _unreachable[program] = reason
+    if reason:
+        pytest.skip(f"{package} cannot be had from a registry here: {reason}")
+
+
+_unreachable: dict[tuple[str, ...], str] = {}
+"""Why a registry cannot be asked, by the program that asks it; an empty text where it can."""
+
+
+def _install(command: list[str], place: Path = CACHE) -> None:
+    """Any failure is one of the test: the registry has answered before. Only slowness is not.
+
+    In its place, and not by npm's `--prefix`, which turns off what this machine has set for npm.
+    """
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_TIME)
+        done = subprocess.run(
+            command, cwd=place, capture_output=True, text=True, timeout=INSTALL_TIME, env=OUTSIDE
+        )
     except subprocess.TimeoutExpired:
-        pytest.skip(f"no registry gave {command[-1]} within {INSTALL_TIME:.0f} s")
-    if done.returncode != 0 and any(sign in done.stderr for sign in UNREACHABLE):
-        pytest.skip(f"no registry for {command[-1]} can be reached: {done.stderr.strip()[-200:]}")
+        pytest.skip(f"no registry gave {command[-1]} within {INSTALL_TIME} s")
     assert done.returncode == 0, f"{command[-1]} could not be installed: {done.stderr.strip()[-500:]}"
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mcode.call import FailureKind, Status
 from mcode.events import ApprovalRequested, ApprovalResolved, ModeChanged, Notice, ToolStarted
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -230,8 +231,7 @@ async def test_s_11_an_interrupt_keeps_finished_results_and_names_the_rest(tmp_p
     )
     async with stage(tmp_path, script, settings=settings) as here:
         turn = asyncio.ensure_future(here.say("go"))
-        while not (here.project / "begun").exists():
-            await asyncio.sleep(0.01)
+        await until((here.project / "begun").exists, "the command's file")
         assert here.agent.interrupt()
         assert (await turn).reason == "interrupted"
         results = {outcome.call.id: outcome for outcome in here.outcomes}
@@ -248,8 +248,7 @@ async def test_an_interrupt_withdraws_the_question_that_waits(tmp_path: Path) ->
     async with stage(tmp_path, turns(use("Bash", command="true"), "x")) as here:
         here.agent.desk.attach()
         turn = asyncio.ensure_future(here.say("go"))
-        while not here.agent.desk.waiting:
-            await asyncio.sleep(0.01)
+        await until(lambda: here.agent.desk.waiting, "the approval")
         (asked,) = here.of(ApprovalRequested)
         here.agent.interrupt()
         await turn
@@ -380,8 +379,7 @@ async def test_failure_hooks_hear_of_an_interrupted_call(tmp_path: Path) -> None
         tmp_path, turns(use("Bash", command="touch begun; sleep 30"), "x"), settings=settings
     ) as here:
         turn = asyncio.ensure_future(here.say("go"))
-        while not (here.project / "begun").exists():
-            await asyncio.sleep(0.01)
+        await until((here.project / "begun").exists, "the command's file")
         here.agent.interrupt()
         await turn
         heard = json.loads((here.project / "heard.json").read_text())

@@ -21,6 +21,7 @@ from tests.e2e.binary import Machine
 from tests.mcp.http_server import Faulty, serving
 from tests.mcp.oauth_server import OAuthServer, visit
 from tests.mcp.server_world import ServerWorld
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -327,11 +328,14 @@ async def test_the_user_signs_in_and_out_from_the_shell(shell: Shell) -> None:
         oauth.server = server
         shell.world.user_servers(closed={"url": f"{server.url}/mcp"})
         signing_in = asyncio.ensure_future(asyncio.to_thread(run, ["mcp", "login", "closed"]))
-        shown = ""
-        while "code_challenge" not in shown:
-            await asyncio.sleep(0.05)
-            shown += shell.capture.readouterr().out
-        await visit(oauth.authorize(shown.split("\n")[1]))
+        shown: list[str] = []
+
+        def told() -> bool:
+            shown.append(shell.capture.readouterr().out)
+            return "code_challenge" in "".join(shown)
+
+        await until(told, "the address to sign in at")
+        await visit(oauth.authorize("".join(shown).split("\n")[1]))
         assert await signing_in == 0
         assert "You are signed in at closed." in shell.capture.readouterr().out
         found = await asyncio.to_thread(shell.json, "test", "closed", "--json")

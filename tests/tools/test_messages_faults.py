@@ -11,6 +11,7 @@ import pytest
 from mcode.model.script import Reply, Script, ScriptError, reply, script_of, use
 from tests.tools.fault_checks import CHECKS, WORDS, whole, without
 from tests.tools.raw_client import BARE_LINE_FEED, Answer, ask, connected, request
+from tests.waiting import until
 from tools.messages_server import FAULTS, MessagesServer
 from tools.messages_server.faults import parse_faults
 
@@ -85,9 +86,7 @@ async def test_a_stalled_answer_ends_when_the_client_leaves() -> None:
             await asyncio.sleep(0.05)
             client.leave()
             await waiting
-        async with asyncio.timeout(30):
-            while server.requests[0].answered is None:
-                await asyncio.sleep(0.01)
+        await until(lambda: server.requests[0].answered is not None)
         assert server.requests[0].client_left
 
 

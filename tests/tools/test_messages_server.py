@@ -24,6 +24,7 @@ from mcode.model.script import (
     use,
 )
 from tests.tools.raw_client import HEADERS, TOOLS, ask, connected, request
+from tests.waiting import until
 from tools.messages_server import Capabilities, MessagesServer
 
 HELLO = Script(fallback=reply("Hello there."), name="hello")
@@ -308,8 +309,8 @@ async def test_only_the_newest_requests_are_kept_where_a_number_is_given() -> No
 async def test_many_connections_are_served_at_once() -> None:
     async with MessagesServer(Script(fallback=reply("slow", delay=60))) as server, asyncio.timeout(30):
         asked = [asyncio.ensure_future(ask(server)) for _ in range(20)]
-        while len(server.bodies) < 20:  # one after another, the second would come after a minute
-            await asyncio.sleep(0.01)
+        # one after another, the second would come after a minute
+        await until(lambda: len(server.bodies) == 20, seconds=25)
         for each in asked:
             each.cancel()
         await asyncio.wait(asked)

@@ -354,8 +354,7 @@ def test_w_02_in_a_terminal_only_the_word_trust_says_yes(tmp_path: Path) -> None
         terminal.wait_for("Trust this folder?", count=2)
         terminal.say("trust")
         terminal.wait_for_row("\u203a")
-        while not (tmp_path / "RAN").exists():
-            assert terminal.pump(0.05)
+        terminal.until((tmp_path / "RAN").exists, "the hook's file")
         terminal.say("/quit")
         assert terminal.wait_for_end() == 0
     assert (tmp_path / "RAN").exists()

@@ -23,6 +23,7 @@ from tests.e2e.nursery import Order, nursery
 from tests.e2e.story import EDIT, FIXED, LAST_WORD, READ, turn
 from tests.mcp.live import HOSTILE
 from tests.stage import use
+from tests.waiting import until
 from tools.messages_server import running_server
 
 if TYPE_CHECKING:
@@ -229,8 +230,7 @@ async def a_prompt_is_cancelled_and_the_session_goes_on(connection: Any, editor:
     running = asyncio.ensure_future(
         connection.prompt(session_id=session, prompt=[acp.text_block("wait a while")])
     )
-    while not editor.asked:
-        await asyncio.sleep(0.05)
+    await until(lambda: editor.asked, "the approval")
     await connection.cancel(session_id=session)
     assert (await running).stop_reason == "cancelled"
     again = await connection.prompt(session_id=session, prompt=[acp.text_block("are you there?")])

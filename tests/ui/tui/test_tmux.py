@@ -26,7 +26,8 @@ pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is n
 
 EDITOR = """#!/bin/sh
 echo EDITOR HAS IT
-while [ ! -e "$0.done" ]; do sleep 0.05; done
+tries=0
+while [ ! -e "$0.done" ] && [ $((tries += 1)) -lt 2000 ]; do sleep 0.05; done
 echo appended >> "$1"
 """
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 WAIT = """\
 import os, time
 print("begun", flush=True)
-while not os.path.exists("open"):
+for _ in range(6000):
+    if os.path.exists("open"):
+        break
     time.sleep(0.02)
 print("over now")
 """

@@ -1,0 +1,24 @@
+"""Waiting for what must become true, with an end that says what did not."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PATIENCE = 60.0
+"""Seconds that a busy machine may take for anything."""
+
+
+async def until(met: Callable[[], object], what: str = "", seconds: float = PATIENCE) -> None:
+    """Look again and again until something is true; AssertionError, naming it, where it does not become so."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while not met():
+        assert loop.time() < end, (
+            f"waited {seconds:.0f} s in vain for {what or inspect.getsource(met).strip()}"
+        )
+        await asyncio.sleep(0.01)
