@@ -1,7 +1,8 @@
-"""Whether git tracks a file, read from the index file. What is not understood counts as tracked."""
+"""Which files git tracks, read from the index file; git is not asked. What is not understood counts as tracked."""
 
 from __future__ import annotations
 
+import os
 import struct
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,33 @@ def is_tracked(git: Path, name: str) -> bool:
         return _lists(data, name.lower().encode())
     except (IndexNotUnderstood, struct.error, IndexError, ValueError):
         return True
+
+
+def tracked_files(git: Path, most: int) -> tuple[tuple[str, str], ...] | None:
+    """Each file that the index in the git directory lists, from the root, with the id of its content.
+
+    None where there are more than `most`. Raises OSError, and IndexNotUnderstood for what is not read here.
+    """
+    try:
+        data = read_plain(git / "index", SIZE_LIMIT)
+    except FileNotFoundError:
+        return ()
+    try:
+        signature, version, count = struct.unpack_from(">4sLL", data)
+        if signature != b"DIRC" or version not in (2, 3, 4):
+            raise IndexNotUnderstood
+        if count > most:
+            return None
+        hash_size = _hash_size(data) or 20
+        found: list[tuple[str, str]] = []
+        position = 12
+        for name, _, following in _entries(data, version, count, hash_size):
+            found.append((os.fsdecode(name), data[position + FIXED : position + FIXED + hash_size].hex()))
+            position = following
+        _check_extensions(data, position, len(data) - hash_size)
+    except (struct.error, IndexError, ValueError):
+        raise IndexNotUnderstood from None
+    return tuple(found)
 
 
 def _lists(data: bytes, name: bytes) -> bool:

@@ -15,7 +15,7 @@ from enum import Enum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
 
-from mcode.permissions.resolve import is_directory, lowered, real_root
+from mcode.permissions.resolve import is_directory, lowered, place_of, real_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,6 +79,31 @@ class FilePattern:
             if outside and regex.match(spelling.rpartition("/")[2]):
                 return True
         return False
+
+    def touched_among(self, names: Iterable[str], top: str, workspace: Workspace) -> list[str]:
+        """Wide reading for many plain files below a directory at once: those of the names that match."""
+        regex = self._wide
+        if regex is None:
+            return list(names)
+        beginnings = {lowered(each) for each in (top, workspace.twin(top)) if each is not None}
+        leads: list[tuple[str, str]] = []
+        for beginning in beginnings:
+            for base in self._wide_bases(workspace):
+                inside, above = _below(beginning, base), _below(base, beginning)
+                if inside is not None:
+                    leads.append((f"{inside}/" if inside else "", ""))
+                elif above is not None:
+                    leads.append(("", f"{above}/"))
+        found: list[str] = []
+        for name in names:
+            low = lowered(name)
+            if (self._bare and regex.match(low.rpartition("/")[2])) or any(
+                low.startswith(base) and regex.match(lead + low[len(base) :]) for lead, base in leads
+            ):
+                path = f"{top}/{name}"
+                if self.touches(place_of(path, (path,)), workspace):
+                    found.append(name)
+        return found
 
     def names_the_file(self) -> bool:
         """True where the last segment says which file is meant, not just any."""

@@ -10,6 +10,7 @@ from mcode.permissions.shell_options import Options, Takes, long_options, take_a
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mcode.permissions.shell_options import Arguments
     from mcode.permissions.shell_words import Word
 
 _TEXT, _NUMBER, _MAYBE = Takes.TEXT, Takes.NUMBER, Takes.MAYBE
@@ -137,6 +138,11 @@ class GitRead:
     """Where it runs, seen from the shell's directory; empty for there."""
     operands: tuple[str, ...]
     """Paths, revisions and what is both."""
+    subcommand: str
+    taken: Arguments
+    """The words behind the subcommand, taken apart."""
+    beginning: str
+    """What is rendered in front of them."""
 
 
 def reading_run(words: Sequence[Word]) -> GitRead | str:
@@ -167,8 +173,10 @@ def reading_run(words: Sequence[Word]) -> GitRead | str:
     if any("%G" in taken.given.get(option, "") for option in ("pretty", "format")):
         return "a format with %G runs a program that verifies signatures"
     place = f" -C {_rendered(directory)}" if directory else ""
-    pieces = (f"git{place} {INERT_RUN} {name}", *_ADDED.get(name, ()), *(word.rendered for word in rest))
-    return GitRead(" ".join(pieces), directory, (*(word.value for word in taken.operands), *taken.paths))
+    beginning = " ".join((f"git{place} {INERT_RUN} {name}", *_ADDED.get(name, ())))
+    text = " ".join((beginning, *(word.rendered for word in rest)))
+    operands = (*(word.value for word in taken.operands), *taken.paths)
+    return GitRead(text, directory, operands, name, taken, beginning)
 
 
 def _rendered(text: str) -> str:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 PROTECTED_DIRECTORIES = frozenset(
     {
@@ -135,3 +139,18 @@ def secret_part(path: str) -> str | None:
         before = name
     last = names[-1] if "..namedfork" not in names else names[names.index("..namedfork") - 1]
     return last if _SECRET_NAME.fullmatch(last) else None
+
+
+def secrets_among(paths: Iterable[str]) -> Iterator[str]:
+    """Those of many relative paths that mark files of secrets."""
+    folders: dict[str, tuple[bool, bool]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        known = folders.get(folder)
+        if known is None:
+            parts = folded(folder).split("/")
+            is_secret = secret_part(f"{folder}/x") is not None
+            known = folders[folder] = is_secret, any(parts[-1] == first for first, _ in _SECRET_PAIRS)
+        is_secret, needs_look = known
+        if is_secret or _SECRET_NAME.fullmatch(folded(name)) or (needs_look and secret_part(path)):
+            yield path

@@ -6,18 +6,20 @@ import fnmatch
 import itertools
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mcode.config.repository import git_directory
 from mcode.permissions.programs import GIT_SHOWS, SHOWS_FILES, WRITES_ALL, WRITES_LAST
-from mcode.permissions.resolve import place_of
+from mcode.permissions.resolve import parents, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from mcode.permissions.paths import PathPolicy
     from mcode.permissions.resolve import Place
     from mcode.permissions.shell_lines import Redirect
-    from mcode.permissions.shell_reach import Reach
+    from mcode.permissions.shell_reach import Command, Reach
     from mcode.tool import Workspace
 
 GLOB_LIMIT = 200
@@ -46,11 +48,33 @@ def files_read(reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
     for program in (*SHOWS_FILES, *WRITES_LAST, "mv"):
         for command in reach.running(program):
             words.extend(command.arguments)
-    for command in reach.running("git"):
-        if any(command.words[at : at + 1] and command.words[at] in GIT_SHOWS for at in command.beginnings):
-            words.extend(each for word in command.arguments for each in (word, word.rpartition(":")[2]))
+    of_git = [
+        command
+        for command in reach.running("git")
+        if any(command.words[at : at + 1] and command.words[at] in GIT_SHOWS for at in command.beginnings)
+    ]
+    in_git = [
+        each for command in of_git for word in command.arguments for each in (word, word.rpartition(":")[2])
+    ]
     words.extend(redirect.target for redirect in redirects_of(reach) if redirect.operator in ("<", "<>"))
-    return _places(words, reach, paths)
+    if not in_git:
+        return _places(words, reach, paths)
+    return _places(words, reach, paths) + _places(
+        in_git, reach, paths, tuple(_bases_of_git(of_git, reach, paths))
+    )
+
+
+def _bases_of_git(commands: Sequence[Command], reach: Reach, paths: PathPolicy) -> Iterator[str]:
+    """Where the paths of git begin: where the line runs, what `-C` names, and for `HEAD:path` the top of each."""
+    bases = _bases(reach, paths)
+    for command in commands:
+        for option, word in itertools.pairwise(command.arguments):
+            named = plain_path(word, paths.workspace) if option == "-C" else None
+            if named is not None and len(bases) <= DIRECTORY_LIMIT:
+                bases += tuple(paths.locate(named, Path(base)).resolved for base in bases)
+    for base in dict.fromkeys(bases):
+        yield base
+        yield from (each for each in parents(base) if git_directory(Path(each)) is not None)
 
 
 def files_written(reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
@@ -114,9 +138,16 @@ def directories_of(reach: Reach, workspace: Workspace) -> tuple[str, ...] | None
     return tuple(dict.fromkeys(found))
 
 
-def _places(words: list[str], reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
+def _bases(reach: Reach, paths: PathPolicy) -> tuple[str, ...]:
     workspace = paths.workspace
-    bases = directories_of(reach, workspace) or (str(workspace.current), str(workspace.start))
+    return directories_of(reach, workspace) or (str(workspace.current), str(workspace.start))
+
+
+def _places(
+    words: list[str], reach: Reach, paths: PathPolicy, bases: tuple[str, ...] = ()
+) -> tuple[Place, ...]:
+    workspace = paths.workspace
+    bases = tuple(dict.fromkeys(bases)) or _bases(reach, paths)
     found: dict[str, Place] = {}
     for word in dict.fromkeys(words):
         for candidate in dict.fromkeys((word, word.partition("=")[2])):

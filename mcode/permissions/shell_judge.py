@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.permissions import git_config
 from mcode.permissions.file_commands import edits_workspace_only
-from mcode.permissions.git_table import reading_run
+from mcode.permissions.git_judge import GitJudge
 from mcode.permissions.modes import Mode
 from mcode.permissions.needs import Need, NeedKind, meets
 from mcode.permissions.programs import SHOWS_FILES, WRITES_ALL, WRITES_LAST, words_of
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
 _NAMES_ONLY = words_of("ls find du stat wc which")
 _SHOWN = 120
+_LEFT_OUT = "Files with the names of secrets (.env, *.pem and the like) were left out of the search."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,7 @@ class LineJudge:
         self._limits = [rule for rule in restrictions if isinstance(rule.match, Files)]
         restricted = self._restricted if self._limits else None
         self._reading = Reading(subject.paths, self._permitted, restricted)
+        self._git = GitJudge(subject.paths, self._reading, self._permitted, self._limits)
 
     def judge(self, commands: Sequence[SimpleCommand]) -> Judgement:
         """Judge every command; nothing is run and nothing is opened but configuration of git."""
@@ -135,19 +136,39 @@ class LineJudge:
                 )
             if not covered:
                 continue
-            if not exact:
-                if only_exactly(command):
-                    why = f"it runs or removes what {rule.cited} does not show; it takes a rule without `*`"
-                    continue
-                why = self._path_fault(command, directories)
-                if why:
-                    continue
-            granted = "your answer" if rule.granted else "the rule"
+            found: tuple[str, str] | str = command.text, ""
+            if not exact and only_exactly(command):
+                found = f"it runs or removes what {rule.cited} does not show; it takes a rule without `*`"
+            elif not exact:
+                found = self._narrowed(command, directories)
+            if isinstance(found, str):
+                why = found
+                continue
+            granted = "your answer:" if rule.granted else "the rule"
             kind = "grant" if rule.granted else "rule"
-            return _Run(
-                f"allowed by {granted}{':' if rule.granted else ''} {rule.cited}", kind, command.text, rule
-            )
+            return _Run(f"allowed by {granted} {rule.cited}", kind, found[0], rule, found[1])
         return why
+
+    def _narrowed(self, command: SimpleCommand, directories: Sequence[str]) -> tuple[str, str] | str:
+        """What a command runs as under a rule with a wildcard, and what to tell of it; or why it asks all the same."""
+        fault = self._path_fault(command, directories)
+        if fault:
+            return fault
+        if command.program == "git":
+            return self._git.under_rule(command.arguments, directories) or (command.text, "")
+        reads = reads_of("grep", command.arguments) if command.program == "grep" else None
+        return (
+            self._searching(command, reads, directories) if isinstance(reads, Reads) else (command.text, "")
+        )
+
+    def _searching(
+        self, command: SimpleCommand, reads: Reads, directories: Sequence[str]
+    ) -> tuple[str, str] | str:
+        """A search without files of secrets, and what to tell of that; a sentence's end where it asks."""
+        left_out = self._reading.left_out(reads, directories) if reads.recursive else ()
+        if isinstance(left_out, str):
+            return left_out
+        return (leaving_out(command.arguments, left_out), _LEFT_OUT) if left_out else (command.text, "")
 
     def _path_fault(self, command: SimpleCommand, directories: Sequence[str]) -> str:
         """Why a path that a ruled command names is asked about all the same, as far as its words show paths."""
@@ -191,44 +212,23 @@ class LineJudge:
         if doubt:
             return doubt
         if program == "git":
-            return self._git(command, directories)
+            found = self._git.by_table(command.arguments, directories)
+        else:
+            found = self._listed(command, directories)
+        if isinstance(found, str):
+            return found
+        text, note = found
+        return _Run("reads in the workspace", "read-only", text, note=note)
+
+    def _listed(self, command: SimpleCommand, directories: Sequence[str]) -> tuple[str, str] | str:
+        program = command.program
         reads = reads_of(program, command.arguments)
         if isinstance(reads, str):
             return reads
         fault = self._reading.fault(reads, directories, content=program not in _NAMES_ONLY)
         if fault:
             return fault
-        text, note = command.text, ""
-        if reads.recursive:
-            left_out = self._reading.left_out(reads, directories)
-            if isinstance(left_out, str):
-                return left_out
-            if left_out:
-                text = leaving_out(command.arguments, left_out)
-                note = (
-                    "Files with the names of secrets (.env, *.pem and the like) were left out of the search."
-                )
-        return _Run("reads in the workspace", "read-only", text, note=note)
-
-    def _git(self, command: SimpleCommand, directories: Sequence[str]) -> _Run | str:
-        run = reading_run(command.arguments)
-        if isinstance(run, str):
-            return run
-        paths = self._subject.paths
-        for directory in directories:
-            place = paths.locate(run.directory or ".", Path(directory))
-            if place.fault or not paths.inside(place):
-                return f"git would run in {place.resolved}, outside the working directories"
-            hindrance = git_config.obstacle(place.resolved)
-            if hindrance:
-                return f"git is not run unasked here: {hindrance}"
-            operands = tuple(
-                part for text in run.operands for part in dict.fromkeys((text, text.rpartition(":")[2]))
-            )
-            fault = self._reading.fault(Reads(operands), (place.resolved,), content=True)
-            if fault:
-                return fault
-        return _Run("reads in the workspace", "read-only", run.text)
+        return self._searching(command, reads, directories)
 
     def _not_listed(self, command: SimpleCommand) -> str:
         text = command.text if len(command.text) <= _SHOWN else f"{command.text[:_SHOWN]}…"

@@ -58,6 +58,8 @@ class Arguments:
     """What is not in the list."""
     options: tuple[Word, ...] = ()
     """The words that are no operands, each followed by its value; without `--`."""
+    before_end: int | None = None
+    """Operands in front of `--`; None where there is no `--`."""
 
 
 def long_options(flags: str = "", **valued: str) -> dict[str, Takes | None]:
@@ -74,7 +76,12 @@ def take_apart(words: Sequence[Word], options: Options) -> Arguments:
     while reader.rest and not reader.fault:
         reader.take()
     return Arguments(
-        tuple(reader.operands), tuple(reader.paths), reader.given, reader.fault, tuple(reader.options)
+        tuple(reader.operands),
+        tuple(reader.paths),
+        reader.given,
+        reader.fault,
+        tuple(reader.options),
+        reader.before_end,
     )
 
 
@@ -86,12 +93,14 @@ class _Reader:
         self.paths: list[str] = []
         self.given: dict[str, str] = {}
         self.fault = ""
+        self.before_end: int | None = None
         self._options = options
 
     def take(self) -> None:
         word = self.rest.pop(0)
         text = word.value
         if text == "--":
+            self.before_end = len(self.operands)
             self.operands += self.rest
             self.rest = []
         elif text == "-" or not text.startswith("-") or word.glob:

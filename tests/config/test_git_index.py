@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcode.config.git_index import is_tracked
+from mcode.config.git_index import is_tracked, tracked_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +48,15 @@ def test_each_version_of_the_index_is_understood(
 ) -> None:
     add(world, target=target, version=version)
     assert is_tracked(git, NAME) is target
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_all_files_are_listed_with_the_ids_of_their_content(world: World, git: Path, version: int) -> None:
+    add(world, target=True, version=version)
+    listed = world.git("ls-files", "-s", "-z").split("\0")[:-1]
+    wanted = [(line.partition("\t")[2], line.split(" ")[1]) for line in listed]
+    assert list(tracked_files(git, 100) or ()) == wanted
+    assert tracked_files(git, len(wanted) - 1) is None
 
 
 def test_version_three_with_an_entry_of_the_long_form(world: World, git: Path) -> None:

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcode.config.settings import RuleText, Settings, Source
+from mcode.permissions import git_tracked
+from mcode.permissions.check import shell_call
+from mcode.permissions.decide import Policy
 from mcode.permissions.git_config import keys_of, obstacle
+from mcode.permissions.modes import Mode
 from mcode.permissions.verdict import Behavior
+from mcode.tool import Workspace
 from tools.guard_cases import GIT, Scratch
 
 if TYPE_CHECKING:
@@ -241,3 +247,179 @@ def test_p_12_keys_of_a_configuration_file(text: str, keys: tuple[str, ...]) -> 
 def test_p_12_what_is_not_plain_is_not_understood(text: str) -> None:
     with pytest.raises(ValueError, match="line"):
         keys_of(text)
+
+
+@pytest.fixture(scope="module")
+def tracking(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
+    """A repository that tracks a file of secrets and one that nothing but a rule speaks of."""
+    scratch = Scratch(tmp_path_factory.mktemp("tracking"))
+    for name, text in ((".env", "TOKEN=1\n"), ("src/prod.yml", "key: 2\n"), ("certs/one.pem", "3\n")):
+        (scratch.folder / name).parent.mkdir(exist_ok=True)
+        (scratch.folder / name).write_text(text)
+    subprocess.run(["git", "add", "-A"], cwd=scratch.folder, check=True)
+    subprocess.run([*GIT, "commit", "-qm", "all"], cwd=scratch.folder, check=True)
+    for name in (".env", "src/prod.yml", "certs/one.pem", "a.txt"):
+        with (scratch.folder / name).open("a") as file:
+            file.write("MORE\n")
+    return scratch
+
+
+def ruled(scratch: Scratch, line: str, *rules: str, current: str = "", mode: Mode = Mode.DEFAULT) -> Verdict:
+    """The verdict with rules as `deny Read(x)`, in a folder of the repository."""
+    source = Source("user", None, scratch.folder, trusted=True)
+    texts = [RuleText(rule.partition(" ")[2], rule.partition(" ")[0], source) for rule in rules]
+    workspace = Workspace(scratch.folder, current=scratch.folder / current, home=scratch.root / "h")
+    settings = Settings(env={"PATH": scratch.path})
+    policy = Policy(settings, workspace, mode, cli_rules=texts, can_bypass=True)
+    return policy.decide(*shell_call(line))
+
+
+def shown(scratch: Scratch, verdict: Verdict, current: str = "") -> str:
+    """What git prints, run as it was judged."""
+    assert verdict.behavior is Behavior.ALLOW, verdict
+    assert verdict.run_as is not None
+    ran = subprocess.run(
+        ["bash", "-c", verdict.run_as],
+        cwd=scratch.folder / current,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return ran.stdout
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git diff",
+        "git diff HEAD",
+        "git diff HEAD~1 HEAD",
+        "git diff HEAD -- .",
+        "git diff certs src",
+        "git diff '*.yml' 'c*' src/a.py",
+        "git diff -- ':(top)'",
+        "git -C src diff",
+        "git log -p",
+        "git log -n 2 -U1 --stat",
+        "git log -S TOKEN -p",
+        "git show",
+        "git show HEAD",
+        "git diff --stat -p",
+        "cd src && git diff",
+    ],
+)
+def test_git_leaves_out_tracked_files_that_are_not_read_unasked(tracking: Scratch, line: str) -> None:
+    plain = subprocess.run(["bash", "-c", line], cwd=tracking.folder, capture_output=True, text=True).stdout
+    assert "TOKEN" in plain or "key: 2" in plain or "one.pem" in plain
+    verdict = ruled(tracking, line, "deny Read(src/prod.yml)")
+    printed = shown(tracking, verdict)
+    assert not [name for name in (".env", "prod.yml", "one.pem") if name in printed]
+    assert verdict.note.startswith("Left out, since reading it asks or is denied: ")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git status",
+        "git diff a.txt",
+        "git diff src/a.py",
+        "git diff --stat",
+        "git diff --name-only HEAD",
+        "git log --oneline -3",
+        "git show --stat",
+        "git show HEAD:a.txt",
+        "git log -L1,2:a.txt",
+        "git log -p --follow a.txt",
+    ],
+)
+def test_what_shows_none_of_them_runs_as_before(tracking: Scratch, line: str) -> None:
+    verdict = ruled(tracking, line)
+    assert verdict.run_as is not None
+    assert ":(" not in verdict.run_as
+    assert verdict.note == ""
+    shown(tracking, verdict)
+
+
+def test_an_allow_rule_for_such_a_file_lets_git_show_it(tracking: Scratch) -> None:
+    verdict = ruled(tracking, "git diff", "allow Read(.env)")
+    assert "TOKEN" in shown(tracking, verdict)
+    assert verdict.note.endswith("denied: certs/one.pem.")
+
+
+def test_a_wildcard_for_git_does_not_lift_what_is_asked_about_a_file(tracking: Scratch) -> None:
+    assert "TOKEN" not in shown(tracking, ruled(tracking, "git diff", "allow Bash(git *)"))
+    exact = ruled(tracking, "git diff", "allow Bash(git diff)")
+    assert (exact.behavior, exact.run_as) == (Behavior.ALLOW, None)
+    for line in ("git show HEAD:.env", "git cat-file -p HEAD:.env", "git grep TOKEN HEAD -- .env"):
+        verdict = ruled(tracking, line, "allow Bash(git *)")
+        assert verdict.behavior is Behavior.ASK
+        assert ".env" in verdict.reason
+    verdict = ruled(tracking, "git stash show -p", "allow Bash(git *)", "deny Read(src/prod.yml)")
+    assert verdict.reason == "it may show src/prod.yml, and a rule about files speaks of that"
+    assert ruled(tracking, "git stash show -p", "allow Bash(git *)").behavior is Behavior.ALLOW
+    verdict = ruled(tracking, "grep -r TOKEN .", "allow Bash(grep *)")
+    assert "TOKEN" not in (verdict.run_as or "").replace("TOKEN .", "")
+    assert "were left out" in verdict.note
+
+
+@pytest.mark.parametrize(
+    ("line", "current"),
+    [
+        ("git show HEAD:src/prod.yml", ""),
+        ("git show HEAD:src/prod.yml", "tests"),
+        ("git -C src show HEAD:./prod.yml", ""),
+        ("git -C src diff -- prod.yml", ""),
+        ("git -C ../src cat-file -p HEAD:src/prod.yml", "tests"),
+        ("git blame prod.yml", "src"),
+    ],
+)
+def test_a_deny_rule_reaches_a_file_however_git_is_told_of_it(
+    tracking: Scratch, line: str, current: str
+) -> None:
+    for mode in (Mode.DEFAULT, Mode.BYPASS):
+        verdict = ruled(
+            tracking, line, "deny Read(src/prod.yml)", "allow Bash(git *)", current=current, mode=mode
+        )
+        assert verdict.behavior is Behavior.DENY, (mode, verdict)
+
+
+def test_the_content_of_such_a_file_is_not_shown_by_its_id(tracking: Scratch) -> None:
+    found = subprocess.run(
+        ["git", "rev-parse", ":.env"], cwd=tracking.folder, check=True, capture_output=True, text=True
+    ).stdout.strip()
+    for line in (f"git show {found}", f"git show {found[:8]}", f"git diff {found[:12]}..HEAD:a.txt"):
+        verdict = ruled(tracking, line)
+        assert verdict.behavior is Behavior.ASK
+        assert ".env" in verdict.reason
+
+
+def test_of_many_such_files_whole_directories_and_of_too_many_names_are_left_out(
+    tracking: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_tracked, "NAMED_LIMIT", 1)
+    verdict = ruled(tracking, "git diff", "deny Read(src/**)")
+    assert verdict.note.endswith("denied: .env, certs/, src/.")
+    assert "a.txt" in shown(tracking, verdict)
+    monkeypatch.setattr(git_tracked, "TRACKED_LIMIT", 1)
+    git_tracked._known.cache_clear()
+    verdict = ruled(tracking, "git diff HEAD")
+    printed = shown(tracking, verdict)
+    assert "MORE" in printed
+    assert "TOKEN" not in printed
+    assert "one.pem" not in printed
+    assert "names of secrets" in verdict.note
+    assert ruled(tracking, "git diff", "deny Read(src/**)").behavior is Behavior.ASK
+    git_tracked._known.cache_clear()
+
+
+def test_an_index_that_is_not_understood_asks(tracking: Scratch) -> None:
+    index = tracking.folder / ".git/index"
+    before = index.read_bytes()
+    index.write_bytes(before[:-30])
+    try:
+        verdict = ruled(tracking, "git diff")
+        assert verdict.behavior is Behavior.ASK
+        assert "form that is not read here" in verdict.reason
+        assert ruled(tracking, "git status").behavior is Behavior.ALLOW
+    finally:
+        index.write_bytes(before)
