@@ -110,13 +110,17 @@ class FileState:
         if not self.knows(target):
             return None
         async with self.lock(target):
-            found = await asyncio.to_thread(self._refresh, target)
+            found = await asyncio.to_thread(self._difference, target)
             if found is None:
                 return None
-            await left(target, found[1])
-            return found[0]
+            text, raw = found
+            await left(
+                target, raw
+            )  # first: where this is interrupted, the next look finds the file as before
+            await asyncio.to_thread(self.remember, target, raw)
+            return text
 
-    def _refresh(self, target: Path) -> tuple[str, bytes] | None:
+    def _difference(self, target: Path) -> tuple[str, bytes] | None:
         try:
             with open_directory(target.parent) as directory:
                 now = read_regular(directory, target.name)
@@ -125,7 +129,6 @@ class FileState:
         if now is None or self.is_fresh(target, now.raw):
             return None
         difference = self.drift(target, now.raw)
-        self.remember(target, now.raw)
         text = f"{target} was changed by a hook after this call; its new state counts as read."
         return text if difference is None else f"{text}\n{difference}", now.raw
 

@@ -19,7 +19,7 @@ from mcode.pipeline.hook_verdicts import NOTHING_TO_ADD
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
 
     from mcode.call import Call
@@ -52,6 +52,8 @@ class _Journey:
     """What the body returned, and the seconds it took."""
     writes: Sequence[Path] = ()
     """Files that it may have changed."""
+    drift: list[str] = field(default_factory=list[str])
+    """For the model: which of them hooks have changed since, and how."""
     hooks: list[str] = field(default_factory=list[str])
     """What hooks have said, as `Outcome.hooks` has it."""
 
@@ -83,6 +85,8 @@ class Pipeline:
         try:
             outcome = await self._travel(journey)
         except asyncio.CancelledError as stopped:
+            if journey.result is not None:
+                await _undisturbed(self._look_at_writes(journey))
             outcome = self._outcome_of_cancelled(journey, stopped)
             self.recorder.finish(outcome, started=journey.started)
             if journey.started and journey.result is None:
@@ -108,6 +112,7 @@ class Pipeline:
         """A body that had ended keeps its result, though hooks could not look at it any more."""
         if journey.result is not None:
             result, seconds = journey.result
+            result = replace(result, notes=(*result.notes, *journey.drift))
             return replace(self._outcome(journey.call, result, seconds), decision=journey.decision)
         so_far = next((each for each in stopped.args if isinstance(each, ToolResult)), None)
         why = self.programs.why_cancelled(journey.call)
@@ -222,9 +227,8 @@ class Pipeline:
         else:
             after = await self.hooks.after_failure(call, text, interrupted=False, duration=seconds)
         journey.hooks += after.said
-        left = partial(self.executor.note_left, call)
-        drift = [await self.refresh(path, left) for path in journey.writes]
-        every_note = (*notes, *after.notes, *after.feedback, *filter(None, drift))
+        await self._look_at_writes(journey)
+        every_note = (*notes, *after.notes, *after.feedback, *journey.drift)
         images = () if replaced or call.origin is Origin.PROGRAM else result.images
         whole = replace(result, text=text, data=data, notes=(*result.notes, *every_note), images=images)
         if len(text) <= self.gate.output_limit(call.tool) and not images:
@@ -234,6 +238,14 @@ class Pipeline:
         outcome = replace(outcome, rewritten=replaced, stop_turn=_first(result.stop_turn, after.stop))
         await self.recorder.prepare(outcome)
         return outcome
+
+    async def _look_at_writes(self, journey: _Journey) -> None:
+        """Take note of what hooks made of the files that the call has changed; a second look finds what is new."""
+        left = partial(self.executor.note_left, journey.call)
+        for path in journey.writes:
+            changed = await self.refresh(path, left)
+            if changed is not None:
+                journey.drift.append(changed)
 
     def _outcome(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
         """Step 7: what came of a body, cut to size for the model. Raises StorageError where the rest is lost."""
@@ -251,6 +263,15 @@ class Pipeline:
             notes=result.notes,
             images=tuple(self.keep_image(image) for image in result.images),
         )
+
+
+async def _undisturbed(work: Coroutine[None, None, None]) -> None:
+    """Do a short piece of work to its end in a task that is being cancelled."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait({task})
+    task.result()
 
 
 def _first(*reasons: str | None) -> str | None:

@@ -235,3 +235,27 @@ async def test_a_file_that_a_formatter_hook_has_changed_after_the_call_goes_back
         assert (session.project / "a.txt").read_text() == "two\nformatted\n"
         await typed(session, "/rewind 2 files")
         assert (session.project / "a.txt").read_text() == "one\nformatted\n"
+
+
+async def test_a_file_that_a_hook_had_changed_when_it_was_interrupted_goes_back_all_the_same(
+    tmp_path: Path,
+) -> None:
+    command = "grep -q two a.txt && printf 'formatted\\n' >> a.txt && exec sleep 60; true"
+    formatter = {"type": "command", "command": command}
+    settings = {**ALLOWED, "hooks": {"PostToolUse": [{"matcher": "Write", "hooks": [formatter]}]}}
+    script = turns(
+        use("Write", "w1", file_path="a.txt", content="one\n"),
+        "Written.",
+        use("Write", "w2", file_path="a.txt", content="two\n"),
+    )
+    async with stage(tmp_path, script, settings=settings, new_prefixes=1) as session:
+        file = session.project / "a.txt"
+        await session.say("write it")
+        turn = asyncio.create_task(session.say("change it"))
+        await until(lambda: "formatted" in file.read_text())
+        session.agent.interrupt()
+        assert (await turn).reason == "interrupted"
+        assert "a.txt was changed by a hook after this call" in session.result().text
+        result = await typed(session, "/rewind 2 files")
+        assert not result.failed, result.text
+        assert file.read_text() == "one\n"
