@@ -5,19 +5,21 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from mcode.model.script import parse_script
 from tests.e2e.binary import endpoint
+from tests.e2e.terminal import PATIENCE
 from tests.ui.tui.terminal import READY
 from tools.messages_server import running_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from tests.e2e.binary import Machine
     from tools.messages_server import RunningServer
@@ -60,15 +62,16 @@ class Tmux:
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=PATIENCE,
             check=False,
         )
+        assert done.returncode == 0, f"tmux {words[0]}: {done.stderr}"
         return done.stdout
 
     def until(self, met: Callable[[], bool]) -> None:
-        end = time.monotonic() + 40
+        end = time.monotonic() + PATIENCE
         while not met():
-            assert time.monotonic() < end, self.shown
+            assert time.monotonic() < end, f"waited in vain:\n{self.shown}"
             time.sleep(0.05)
 
     @property
@@ -99,12 +102,14 @@ def tmux(machine: Machine, tmp_path: Path, server: RunningServer) -> Iterator[Tm
     editor = tmp_path / "editor"
     editor.write_text(EDITOR)
     editor.chmod(0o700)
-    running = Tmux(machine, tmp_path / "tmux", *endpoint(server), EDITOR=str(editor))
-    try:
-        running.until(lambda: READY in running.shown and "Try:" in running.shown)
-        yield running
-    finally:
-        running.run("kill-server")
+    # A socket's path may hold about a hundred bytes, and that of a test's own directory may be longer.
+    with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as place:
+        running = Tmux(machine, Path(place) / "tmux", *endpoint(server), EDITOR=str(editor))
+        try:
+            running.until(lambda: READY in running.shown and "Try:" in running.shown)
+            yield running
+        finally:
+            running.run("kill-server")
 
 
 def test_18_and_19_and_20_in_tmux(tmux: Tmux, server: RunningServer, tmp_path: Path) -> None:
