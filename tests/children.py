@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.process_table import snapshot
-from mcode.process_tree import forget_ended
+from mcode.process.table import snapshot
+from mcode.process.tree import forget_ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

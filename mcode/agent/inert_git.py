@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from mcode.permissions.git_config import obstacle
 from mcode.permissions.git_table import INERT_RUN
-from mcode.process import ProcessSpec, child_environment, find_program, run_process
+from mcode.process.environment import child_environment, find_program
+from mcode.process.run import ProcessSpec, run_process
 from mcode.text import Kind, clean, shorten
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from mcode.builtins.description import read_description
 from mcode.builtins.jobs import Job
 from mcode.builtins.refusal import RefusalError, failed
 from mcode.call import FailureKind, Origin
-from mcode.process import ProcessResult, ProcessSpec, find_program, run_process
+from mcode.process.environment import find_program
+from mcode.process.run import ProcessResult, ProcessSpec, run_process
 from mcode.tool import Access, Effect, Preview, Tool, ToolResult
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from mcode.tool import ToolResult
 if TYPE_CHECKING:
     from mcode.builtins.jobs import Job
     from mcode.jsontext import JsonObject
-    from mcode.process import Captured, ProcessResult, Shown
+    from mcode.process.output import Captured, Shown
+    from mcode.process.run import ProcessResult
 
 _NEAR = 2_000
 """Characters within which a cut moves to the end of a line."""

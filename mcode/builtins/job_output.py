@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcode.process_lines import LineShaper, without_broken_start
+from mcode.process.lines import LineShaper, without_broken_start
 from mcode.text import Kind, clean
 
 if TYPE_CHECKING:

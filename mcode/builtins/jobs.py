@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from mcode.builtins.refusal import RefusalError
 from mcode.errors import StorageError
-from mcode.process import Leash, ProcessResult, run_process
+from mcode.process.leash import Leash
+from mcode.process.run import ProcessResult, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from mcode.jsontext import JsonObject
-    from mcode.process import ProcessSpec
+    from mcode.process.run import ProcessSpec
 
 RUNNING_LIMIT = 20
 """Jobs that may run at once."""

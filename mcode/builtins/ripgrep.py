@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.process_environment import child_environment, find_program
+from mcode.process.environment import child_environment, find_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

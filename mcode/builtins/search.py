@@ -29,13 +29,13 @@ from mcode.builtins.ripgrep import (
     worker_complaints,
 )
 from mcode.builtins.walk import ENTRY_LIMIT, TIME_LIMIT
-from mcode.process_environment import child_environment
-from mcode.process_helper import run_helper
+from mcode.process.environment import child_environment
+from mcode.process.helper import run_helper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from mcode.process_helper import Printed
+    from mcode.process.helper import Printed
 
 LINE_LIMIT = 50_000
 """Matching lines that are taken from one search."""

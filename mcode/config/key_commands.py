@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.config.plain_file import reason
-from mcode.process import ProcessSpec, run_process, without_model_keys
-from mcode.process_environment import absolute_path_list
+from mcode.process.environment import absolute_path_list, without_model_keys
+from mcode.process.run import ProcessSpec, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,9 +8,9 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-from mcode.process_end import EndWatch
-from mcode.process_start import start_program
-from mcode.process_tree import MARK, Family, adopt_orphans
+from mcode.process.end import EndWatch
+from mcode.process.start import start_program
+from mcode.process.tree import MARK, Family, adopt_orphans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

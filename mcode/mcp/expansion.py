@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcode.process_environment import MODEL_KEYS
+from mcode.process.environment import MODEL_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mcode.jsontext import JsonError, parse_object
-from mcode.process import ProcessSpec, run_process
+from mcode.process.run import ProcessSpec, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

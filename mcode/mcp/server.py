@@ -15,7 +15,7 @@ from mcode.mcp.pins import Pins
 from mcode.mcp.restarts import Restarts
 from mcode.mcp.server_facts import scrubber
 from mcode.mcp.server_log import ServerLog
-from mcode.process_environment import MODEL_KEYS, child_environment
+from mcode.process.environment import MODEL_KEYS, child_environment
 from mcode.text import Kind, clean
 
 if TYPE_CHECKING:

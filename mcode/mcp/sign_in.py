@@ -16,7 +16,7 @@ from mcode.mcp.library import explain, failures, loaded
 from mcode.mcp.named_authority import NamedAuthority, metadata_address
 from mcode.mcp.server_facts import scrubber
 from mcode.mcp.tokens import SignIn
-from mcode.process_environment import find_program, without_model_keys
+from mcode.process.environment import find_program, without_model_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -15,7 +15,7 @@ from mcode import jsontext
 from mcode.config.key_commands import SERVICE
 from mcode.errors import StorageError
 from mcode.mcp.tokens import TokenFile, read_sign_in, written_sign_in
-from mcode.process_environment import absolute_path_list, without_model_keys
+from mcode.process.environment import absolute_path_list, without_model_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.process_environment import absolute_path_list
+from mcode.process.environment import absolute_path_list
 
 if TYPE_CHECKING:
     from mcode.permissions.paths import PathPolicy

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from mcode import jsontext
-from mcode.process import ProcessSpec, find_program, run_process, without_model_keys
+from mcode.process.environment import find_program, without_model_keys
+from mcode.process.run import ProcessSpec, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from mcode import jsontext
 from mcode.errors import McodeError
-from mcode.process_start import start_program
+from mcode.process.start import start_program
 from mcode.run_code.library import find_library, why_missing, why_unusable
 from mcode.run_code.pipes import FrameReader, FrameTooLargeError, FrameWriter
 

@@ -16,8 +16,7 @@ from mcode.mcp.library import loaded
 from mcode.mcp.server import Surroundings
 from mcode.mcp.servers import Servers
 from mcode.mcp.token_keyring import token_store
-from mcode.process import child_environment
-from mcode.process_environment import MODEL_KEYS
+from mcode.process.environment import MODEL_KEYS, child_environment
 from mcode.subcommands.mcp_desk import remark, say
 from mcode.wiring.remote_servers import RemoteServers
 

@@ -9,8 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 from mcode.errors import UsageError
 from mcode.images.formats import label_of
-from mcode.process_environment import find_program, without_model_keys
-from mcode.process_helper import run_helper
+from mcode.process.environment import find_program, without_model_keys
+from mcode.process.helper import run_helper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

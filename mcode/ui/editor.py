@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.errors import UsageError
-from mcode.process_environment import without_model_keys
+from mcode.process.environment import without_model_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

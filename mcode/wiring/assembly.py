@@ -29,7 +29,7 @@ from mcode.pipeline.permit import Permission
 from mcode.pipeline.record import Recorder
 from mcode.pipeline.run import Pipeline
 from mcode.pipeline.validate import SchemaValidator
-from mcode.process import end_all_children
+from mcode.process.tree import end_all_children
 from mcode.tool import Workspace
 from mcode.wiring.budget import check_budget, spent
 from mcode.wiring.calls_limit import calls_limit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.process import without_model_keys
+from mcode.process.environment import without_model_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,7 +9,7 @@ from mcode.builtins.all import job_tools
 from mcode.builtins.jobs import Job, Jobs, one_line
 from mcode.call import Status
 from mcode.events import Notice, TodosChanged, ToolFinished
-from mcode.process_masking import mask_file
+from mcode.process.masking import mask_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from mcode.builtins.exit_plan_mode import PlanControl
 from mcode.events import Notice
 from mcode.permissions.modes import Mode
 from mcode.permissions.names import canonical_name, is_known, nearest_known
-from mcode.process import child_environment
+from mcode.process.environment import child_environment
 from mcode.wiring.web import session_web_tools
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcode.errors import StorageError
 from mcode.mcp.http import HttpTransport
 from mcode.mcp.token_keyring import token_store
-from mcode.process import child_environment
+from mcode.process.environment import child_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from mcode.call import Origin
 from mcode.errors import UsageError
 from mcode.events import Notice
-from mcode.process_sandbox import Sandbox, sandbox_availability
+from mcode.process.sandbox import Sandbox, sandbox_availability
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.call import Call
     from mcode.permissions.decide import Policy
-    from mcode.process import ProcessSpec
+    from mcode.process.run import ProcessSpec
     from mcode.session.store import OpenSession
     from mcode.tool import Workspace
     from mcode.wiring.workbench import Workbench

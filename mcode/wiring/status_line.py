@@ -20,7 +20,8 @@ from mcode.events import (
     TurnFinished,
 )
 from mcode.model.reading import sound
-from mcode.process import ProcessSpec, find_program, run_process, without_model_keys
+from mcode.process.environment import find_program, without_model_keys
+from mcode.process.run import ProcessSpec, run_process
 from mcode.text import Kind, clean
 
 if TYPE_CHECKING:

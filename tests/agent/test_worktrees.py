@@ -13,7 +13,7 @@ import pytest
 
 from mcode.call import FailureKind, Status
 from mcode.events import ApprovalRequested, Notice, ToolStarted
-from mcode.process_sandbox import sandbox_availability
+from mcode.process.sandbox import sandbox_availability
 from tests.agent.test_skills import write
 from tests.agent.test_subagents import told
 from tests.commands.typing import typed

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mcode import process
 from mcode.builtins import bash
 from mcode.builtins.bash import Bash
 from mcode.builtins.bash_report import report, report_aside
 from mcode.call import Call, FailureKind
-from mcode.process import Captured, ProcessResult, child_environment, end_all_children
-from mcode.process_output import Shown
+from mcode.process import run
+from mcode.process.environment import child_environment
+from mcode.process.output import Captured, Shown
+from mcode.process.run import ProcessResult
+from mcode.process.tree import end_all_children
 from mcode.tool import Effect, ToolResult, Workspace
 from tests.children import is_alive, no_process_left, open_descriptors, wait_until
 
@@ -236,7 +238,7 @@ async def test_b_03_the_result_says_what_still_runs(terminal: Terminal) -> None:
 async def test_b_03_a_background_child_without_pipes_delays_nothing_at_all(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "AFTER_END", 60.0)
+    monkeypatch.setattr(run, "AFTER_END", 60.0)
     began = time.monotonic()
     result = await terminal.run("sleep 60 >/dev/null 2>&1 & cd .")
     assert time.monotonic() - began < 30

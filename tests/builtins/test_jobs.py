@@ -19,9 +19,9 @@ from mcode.call import Call, Origin
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
 from mcode.events import Notice, TodosChanged
-from mcode.process import child_environment
-from mcode.process_output import SPILL_LIMIT
-from mcode.process_secrets import SecretFilter
+from mcode.process.environment import child_environment
+from mcode.process.output import SPILL_LIMIT
+from mcode.process.secrets import SecretFilter
 from mcode.tool import Workspace
 from mcode.wiring.options import Options
 from tests.builtins.conftest import Services
@@ -216,7 +216,7 @@ from pathlib import Path
 from mcode.builtins.bash import Bash
 from mcode.builtins.jobs import Jobs
 from mcode.call import Call
-from mcode.process import child_environment
+from mcode.process.environment import child_environment
 from mcode.tool import Workspace
 from tests.builtins.conftest import Services
 
@@ -259,11 +259,11 @@ def test_b_05_a_killed_mcode_takes_its_jobs_with_it(tmp_path: Path, number: sign
 KILLED_AT_THE_START = """
 import asyncio, os, signal, sys, time
 from pathlib import Path
-from mcode import process_tree
+from mcode.process import tree
 from mcode.builtins.bash import Bash
 from mcode.builtins.jobs import Jobs
 from mcode.call import Call
-from mcode.process import child_environment
+from mcode.process.environment import child_environment
 from mcode.tool import Workspace
 from tests.builtins.conftest import Services
 
@@ -275,7 +275,7 @@ def die(*_):
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGKILL)
 
-process_tree.Family.begin = die
+tree.Family.begin = die
 tool = Bash(lambda _: child_environment(os.environ), jobs=Jobs())
 command = "setsid bash -c 'echo $$ > job; sleep 303; :'"
 services = Services(Call("c", "Bash", {}), Workspace(place))

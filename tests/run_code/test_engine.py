@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcode.process_sandbox import sandbox_availability
+from mcode.process.sandbox import sandbox_availability
 from mcode.run_code import engine as engine_module
 from mcode.run_code.engine import Engine, EngineUnusableError, WorkerFaultError, describe_code
 from mcode.run_code.library import Library, find_library, why_missing, why_unusable

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcode.process_sandbox import BUBBLEWRAP, Sandbox
+from mcode.process.sandbox import BUBBLEWRAP, Sandbox
 from mcode.wiring.sandbox import SessionSandbox
 from tests.children import is_alive, living, wait_until
+from tests.process.test_sandbox import KINDS, every_kind
 from tests.run_code.workplace import until
-from tests.test_process_sandbox import KINDS, every_kind
 
 if TYPE_CHECKING:
-    from mcode.process_sandbox import Availability
+    from mcode.process.sandbox import Availability
     from tests.run_code.workplace import Workplace
 
 pytestmark = [

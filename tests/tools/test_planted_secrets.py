@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcode.masking import Masker
 from mcode.mcp.entries import ServerEntry
 from mcode.mcp.server_facts import secret_values
-from mcode.process_masking import MASK_LIMIT, mask_file
+from mcode.process.masking import MASK_LIMIT, mask_file
 from tools.planted_secrets import run
 
 if TYPE_CHECKING:

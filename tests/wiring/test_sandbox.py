@@ -12,7 +12,7 @@ from mcode.commands.registry import BoundCommands
 from mcode.commands.standard import standard_registry
 from mcode.errors import UsageError
 from mcode.events import ApprovalRequested, Notice
-from mcode.process_sandbox import Availability, sandbox_availability
+from mcode.process.sandbox import Availability, sandbox_availability
 from mcode.wiring import sandbox as wiring_sandbox
 from mcode.wiring.options import Options
 from tests.stage import stage, turns, use

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.process_environment import find_program, without_model_keys
+from mcode.process.environment import find_program, without_model_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.files.disk import write_all
-from mcode.process_output import open_nameless
+from mcode.process.output import open_nameless
 from mcode.ui.tui.seal import Seal
 
 if TYPE_CHECKING:

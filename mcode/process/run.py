@@ -1,4 +1,4 @@
-"""Running child processes: commands of Bash, hooks, helpers.
+"""One child process, from its start to its end.
 
 Each runs in a session of its own, without a terminal, with nothing of mcode's but what its spec names. When the
 process has ended the run is over, whoever still holds its pipes; when its time is over or the awaiting task is
@@ -16,33 +16,17 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcode.process_end import EndWatch
-from mcode.process_environment import MODEL_KEYS, child_environment, find_program, without_model_keys
-from mcode.process_leash import Leash
-from mcode.process_masking import mask_file
-from mcode.process_output import Captured, OutputRecorder, Shown
-from mcode.process_pipes import Pipes
-from mcode.process_start import start_program
-from mcode.process_tree import MARK, Family, adopt_orphans, end_all_children, kill_all_children
+from mcode.process.end import EndWatch
+from mcode.process.leash import Leash
+from mcode.process.masking import mask_file
+from mcode.process.output import Captured, OutputRecorder, Shown
+from mcode.process.pipes import Pipes
+from mcode.process.start import start_program
+from mcode.process.tree import MARK, Family, adopt_orphans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
-
-__all__ = [
-    "MODEL_KEYS",
-    "Captured",
-    "Leash",
-    "ProcessResult",
-    "ProcessSpec",
-    "Shown",
-    "child_environment",
-    "end_all_children",
-    "find_program",
-    "kill_all_children",
-    "run_process",
-    "without_model_keys",
-]
 
 AT_ONCE = 0.005
 """Seconds in which the end of the output is seen where nobody but the program itself held it."""
@@ -83,7 +67,7 @@ class ProcessSpec:
     """Takes all that looks like a secret out of the file at `spill` when the run is over; larger files than
     its limit keep what has no exact value in `secrets`. Not with `spill_always`: others read along."""
     guarded: bool = False
-    """End the process and all that came from it even where mcode itself is killed (`process_guard`)."""
+    """End the process and all that came from it even where mcode itself is killed (`guard.py`)."""
     grace: float = 2.0
     """Seconds between SIGTERM and SIGKILL."""
     extra_variable: str = ""

@@ -17,18 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcode import process, process_output, process_tree
-from mcode.process import (
-    ProcessResult,
-    ProcessSpec,
-    child_environment,
-    end_all_children,
-    find_program,
-    run_process,
-    without_model_keys,
-)
-from mcode.process_lines import LINE_LIMIT, HeadAndTail, LineShaper, without_broken_end, without_broken_start
-from mcode.process_table import snapshot
+from mcode.process import output, run, tree
+from mcode.process.environment import child_environment, find_program, without_model_keys
+from mcode.process.lines import LINE_LIMIT, HeadAndTail, LineShaper, without_broken_end, without_broken_start
+from mcode.process.run import ProcessResult, ProcessSpec, run_process
+from mcode.process.table import snapshot
+from mcode.process.tree import end_all_children
 from tests.children import is_alive, living, no_process_left, open_descriptors, wait_until
 from tests.heart import heart
 
@@ -261,9 +255,9 @@ async def test_b_03_a_background_child_that_holds_the_pipe_delays_nothing(text: 
 async def test_b_03_output_that_comes_a_moment_later_is_still_read(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert process.AFTER_END == 0.25
-    monkeypatch.setattr(process, "AFTER_END", 5.0)  # only the end of the pipe is to end the waiting here
-    monkeypatch.setattr(process, "LEAVING", 5.0)
+    assert run.AFTER_END == 0.25
+    monkeypatch.setattr(run, "AFTER_END", 5.0)  # only the end of the pipe is to end the waiting here
+    monkeypatch.setattr(run, "LEAVING", 5.0)
     result = await shell("(sleep 0.1; echo late) & echo hi", here)
     assert result.stdout.text == "hi\nlate\n"
     assert result.left_running == 0
@@ -365,7 +359,8 @@ async def test_b_04_what_a_command_left_is_ended_when_asked(here: Path) -> None:
 LEAVER = """
 import asyncio, os, sys
 from pathlib import Path
-from mcode.process import ProcessSpec, child_environment, run_process
+from mcode.process.environment import child_environment
+from mcode.process.run import ProcessSpec, run_process
 async def main():
     spec = ProcessSpec(("sh", "-c", sys.argv[1]), Path.cwd(), child_environment(os.environ))
     await run_process(spec)
@@ -397,7 +392,7 @@ def test_b_05_a_running_command_dies_with_a_killed_program(here: Path) -> None:
 
 
 def with_package() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(process_tree.__file__).parent.parent)}
+    return {**os.environ, "PYTHONPATH": str(Path(tree.__file__).parents[2])}
 
 
 # --- orphans are reaped, other people's children are not
@@ -405,7 +400,7 @@ def with_package() -> dict[str, str]:
 
 @LINUX
 async def test_ended_orphans_do_not_pile_up(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_tree, "_ORPHAN_PATIENCE", 0.0)
+    monkeypatch.setattr(tree, "_ORPHAN_PATIENCE", 0.0)
     before = {entry.pid for entry in snapshot() if entry.ended}
     for _ in range(3):
         await shell("(setsid sh -c 'sleep 0.01' & sleep 0.02 &) ; true", here)
@@ -509,7 +504,7 @@ async def test_b_07_bytes_that_are_not_utf_8_are_counted(here: Path) -> None:
 
 
 async def test_b_07_the_file_is_capped_and_says_so(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_output, "SPILL_LIMIT", 1024 * 1024)
+    monkeypatch.setattr(output, "SPILL_LIMIT", 1024 * 1024)
     result = await shell("yes | head -c 3000000", here, spill=here / "whole.txt")
     assert (here / "whole.txt").stat().st_size == 1024 * 1024
     assert "first 1 MB only" in result.shown.file_problem
@@ -612,11 +607,11 @@ def test_a_cut_leaves_no_part_of_a_character(text: str, cut: int) -> None:
 
 
 async def test_nothing_is_known_of_a_family_that_has_ended(here: Path) -> None:
-    families = set(process_tree._families)
+    families = set(tree._families)
     await shell("true", here)  # the guard, which lives as long as this process, is there from now on
     before = living()
     await shell("sleep 0.01 &", here)
     assert wait_until(lambda: living() <= before)
     await shell("true", here)
     await end_all_children()
-    assert process_tree._families <= families
+    assert tree._families <= families

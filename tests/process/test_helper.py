@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from mcode.process_helper import Printed, run_helper
+from mcode.process.helper import Printed, run_helper
 
 SHELL = {"PATH": "/usr/bin:/bin"}
 

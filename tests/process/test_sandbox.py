@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mcode.process import ProcessResult, ProcessSpec, child_environment, run_process
-from mcode.process_environment import find_program
-from mcode.process_sandbox import BUBBLEWRAP, LANDLOCK, Availability, Sandbox, sandbox_availability
+from mcode.process.environment import child_environment, find_program
+from mcode.process.run import ProcessResult, ProcessSpec, run_process
+from mcode.process.sandbox import BUBBLEWRAP, LANDLOCK, Availability, Sandbox, sandbox_availability
 
 NO_BWRAP = os.pathsep.join(
     entry for entry in os.environ["PATH"].split(os.pathsep) if not Path(entry, "bwrap").exists()
@@ -130,7 +130,7 @@ async def test_an_exit_code_is_the_commands_own(found: Availability, workspace: 
 
 async def test_bounds_that_cannot_be_set_up_run_nothing(workspace: Path) -> None:
     """The wall's own program ends before the command where a part of the wall is missing."""
-    child = Path(sys.modules[Sandbox.__module__].__file__ or "").with_name("process_sandbox_child.py")
+    child = Path(sys.modules[Sandbox.__module__].__file__ or "").with_name("sandbox_child.py")
     bounds = f'{{"writable": [], "read_only": ["{workspace}/gone"], "network": true, "namespace": true}}'
     spec = ProcessSpec(
         argv=(sys.executable, "-I", "-S", str(child), bounds, "/bin/sh", "-c", "echo ran"),

@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from mcode.process_lines import HeadAndTail, LineShaper, without_broken_end, without_broken_start
-from mcode.process_secrets import SecretFilter
+from mcode.process.lines import HeadAndTail, LineShaper, without_broken_end, without_broken_start
+from mcode.process.secrets import SecretFilter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

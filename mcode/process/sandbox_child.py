@@ -1,6 +1,6 @@
 """The sandbox's own program: gives up rights, then becomes the command. Linux only, with Landlock.
 
-It is started as `python -I -S process_sandbox_child.py BOUNDS PROGRAM ARGUMENT...`; BOUNDS is a JSON object with the
+It is started as `python -I -S sandbox_child.py BOUNDS PROGRAM ARGUMENT...`; BOUNDS is a JSON object with the
 members of `Bounds`. Nothing of mcode is imported here. Whatever of the bounds cannot be put in place ends it with
 code 125 and a sentence: the command is never run with less.
 """

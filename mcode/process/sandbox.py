@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.process_environment import child_environment, find_program
+from mcode.process.environment import child_environment, find_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ READ_ONLY = (".git", ".mcode", ".claude", ".mcp.json")
 LEAST_LANDLOCK = 3
 """Versions of Landlock before this one let every file be emptied."""
 
-_CHILD = Path(__file__).with_name("process_sandbox_child.py")
+_CHILD = Path(__file__).with_name("sandbox_child.py")
 _MACOS = Path("/usr/bin/sandbox-exec")
 _PATIENCE = 10
 """Seconds that a trial may take on a busy machine."""

@@ -1,7 +1,7 @@
 """A guard beside mcode: it ends watched families of processes when mcode itself is killed.
 
 The kernel ends the program that mcode started, but not what that program started. So while families are watched,
-a small process of its own waits at a pipe that only mcode holds open; `process_guard_child` says what it does.
+a small process of its own waits at a pipe that only mcode holds open; `guard_child.py` says what it does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
-_PROGRAM = Path(__file__).with_name("process_guard_child.py")
+_PROGRAM = Path(__file__).with_name("guard_child.py")
 _FAMILY = "MCODE_FAMILY"
 """Where mcode runs below another mcode, the guard belongs to the family that mcode belongs to."""
 

@@ -16,13 +16,13 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from mcode.process_guard import GUARD
-from mcode.process_table import environment_holds, open_files, snapshot
+from mcode.process.guard import GUARD
+from mcode.process.table import environment_holds, open_files, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mcode.process_table import ProcessEntry
+    from mcode.process.table import ProcessEntry
 
 MARK = "MCODE_FAMILY"
 """Variable by which a family's members are known after they have left their parents and their session."""
@@ -60,7 +60,7 @@ class Family:
     def begin(self, leader: int, pipes: frozenset[str] = frozenset()) -> None:
         """The program runs; it must not be reaped before `leave` was called.
 
-        `pipes`: the pipes made for it alone, named as `process_table.open_files` does.
+        `pipes`: the pipes made for it alone, named as `table.open_files` does.
         """
         self._leader = leader
         self._pipes = pipes

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from mcode.process_end import EndWatch
+from mcode.process.end import EndWatch
 
 
 def started(words: str) -> subprocess.Popen[bytes]:
