@@ -15,7 +15,7 @@ from mcode.files import check_writable
 from mcode.permissions.names import ARGUMENTS
 from mcode.permissions.rules import read_rule
 from mcode.pipeline.hook_match import TOOL_EVENTS, is_meant
-from mcode.process_sandbox import sandbox_availability
+from mcode.process.sandbox import sandbox_availability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
