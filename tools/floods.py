@@ -57,6 +57,8 @@ class Flood:
     """Megabytes of resident memory above what there was before, at the highest."""
     stall: float
     """Seconds that the event loop stood still at the longest."""
+    worked: float
+    """Of these, or of another such time, the seconds that the loop itself worked: no busy machine adds to them."""
     characters: int
     seconds: float
 
@@ -112,14 +114,15 @@ async def _one(agent: Agent, name: str) -> Flood:
             texts.append(event.outcome.text)
 
     forget = agent.events.subscribe(receive)
-    longest = 0.0
+    longest = worked = 0.0
 
     async def watch() -> None:
-        nonlocal longest
+        nonlocal longest, worked
         while True:
-            before = time.monotonic()
+            before, worked_before = time.monotonic(), time.thread_time()
             await asyncio.sleep(0.005)
             longest = max(longest, time.monotonic() - before - 0.005)
+            worked = max(worked, time.thread_time() - worked_before)
 
     _forget_highest()
     before, began = _resident("VmRSS"), time.monotonic()
@@ -130,7 +133,7 @@ async def _one(agent: Agent, name: str) -> Flood:
         watcher.cancel()
         forget()
     growth = _resident("VmHWM") - before
-    return Flood(name, growth, longest, max(map(len, texts), default=0), time.monotonic() - began)
+    return Flood(name, growth, longest, worked, max(map(len, texts), default=0), time.monotonic() - began)
 
 
 def _forget_highest() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -66,9 +65,7 @@ async def test_only_line_feeds_end_lines(session: Session) -> None:
 
 async def test_e_09_a_fifo_is_refused_at_once(session: Session) -> None:
     os.mkfifo(session.directory / "f")
-    began = time.monotonic()
-    assert_failed(await session.read("f"), "a FIFO")
-    assert time.monotonic() - began < 30
+    assert_failed(await session.read("f"), "a FIFO")  # nobody writes: opened, it would never end
 
 
 async def test_e_09_directories_devices_and_sockets_are_named(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -404,9 +403,7 @@ async def test_f_06_a_search_that_takes_too_long_is_ended_with_a_notice(
 ) -> None:
     session.put("f.txt", ("a" * 28 + "\n") * (200_000 if use_ripgrep else 1_000))
     searcher = Searcher(use_ripgrep=use_ripgrep, seconds=0.001 if use_ripgrep else 0.3)
-    began = time.monotonic()
-    result = await session.grep(r"(a|aa)+b", searcher)
-    assert time.monotonic() - began < 10
+    result = await session.grep(r"(a|aa)+b", searcher)  # to its end, it would take years
     assert result.failure is None
     assert any("stopped after" in note and "incomplete" in note for note in result.notes), result
 

@@ -679,9 +679,7 @@ async def test_p_16_on_failure_block_cannot_keep_the_model_from_stopping(setting
 
 async def test_session_end_hooks_have_little_time(setting: Setting) -> None:
     setting.hook("sleep 60; touch late", "SessionEnd")
-    began = time.monotonic()
     await setting.runner().session_ended("other")
-    assert 1.3 < time.monotonic() - began < 30
     assert "timed out after 1.5 s" in setting.told()[0]
 
 

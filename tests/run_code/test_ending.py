@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +24,10 @@ if TYPE_CHECKING:
 
 async def cancelled(task: asyncio.Task[Ran]) -> ToolResult:
     """Cancel a program as Esc does; returns what it leaves for the model's record."""
-    began = time.monotonic()
     task.cancel()
     try:
         await task
     except asyncio.CancelledError as stopped:
-        assert time.monotonic() - began < 15  # less than the program and its calls would take
         (result,) = stopped.args
         return result
     raise AssertionError("the program was not cancelled")
@@ -85,9 +82,7 @@ async def test_30_a_program_whose_worker_is_killed_from_outside_says_so(place: W
     killed = living() - before  # the program's, and the spare where it is there already
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    began = time.monotonic()
     ran = await task
-    assert time.monotonic() - began < 30
     assert ran.status == "worker_died"
     assert "The engine's process died (SIGKILL)" in ran.text
     assert "- Write {} (call 1, line 1): done" in ran.text
