@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from mcode.commands.context_parts import NOTES, by_group, expected, largest, parts_of, short_path
 from mcode.commands.ledger_reading import ledger_of
 from mcode.commands.ledger_tables import report_text, savings_text
 from mcode.commands.program_tables import size
@@ -16,11 +17,11 @@ from mcode.run_code.audit_read import read_audits
 from mcode.text import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mcode.agent.compaction import Outlook
     from mcode.agent.room import RoomMaker
-    from mcode.commands.host import CommandContext
+    from mcode.commands.host import CommandContext, SentPrefix
     from mcode.events import Ledger
     from mcode.jsontext import JsonObject
 
@@ -34,8 +35,17 @@ _MORE = (
     "earlier one, `/context view agent` those of sub-agents."
 )
 
-_NAMED = 3
-"""Tools that are named before the rest is one figure."""
+_LISTED = 6
+"""Rows below a part before the rest is one row."""
+
+_NAME = 28
+"""Characters of a name below a part."""
+
+_DEEPER = "\u00b7 "
+"""Begins the name of a row below a part while the table is made, which takes blanks away."""
+
+Row: TypeAlias = tuple[str, str, str]
+"""Name, tokens, and a bar or a note."""
 
 _CALL = 48
 """Cells of a call in the list of the largest results."""
@@ -53,7 +63,9 @@ async def _context(context: CommandContext, arguments: Arguments) -> CommandResu
         return CommandResult(report_text(whole), whole)
     if words:
         raise UsageError(f"/context has no `{' '.join(words)}`; nothing was done. Usage: {_USAGE}")
-    ledger = context.agent.ledger
+    sent = context.agent.ledger
+    prefix = context.agent.builder.preview(context.agent.model)
+    ledger = sent or await expected(context.agent, prefix)
     programs = await asyncio.to_thread(read_audits, context.agent.session.directory)
     kept_out = sum(program.kept_out for program in programs)
     saved: dict[str, object] = {
@@ -61,24 +73,27 @@ async def _context(context: CommandContext, arguments: Arguments) -> CommandResu
         "calls": sum(len(program.calls) for program in programs),
         "kept_out": kept_out,
     }
-    if ledger is None:
-        text = "No request has been sent in this session yet, so there is nothing in the window."
-        return CommandResult(text, {"request": None})
     whole, room = await asyncio.to_thread(ledger_of, context.agent), context.agent.room
     outlook = room.outlook()
-    largest = _largest(context, outlook)
-    text = _text(ledger, _last(whole))
+    results = _largest(context, outlook)
+    parts = await _parts(context, ledger, prefix)
+    text = _text(ledger, _rows(context, ledger, parts), sent=sent is not None)
     if programs:
         text += (
             f"\n  kept out of the context by programs this session: {size(kept_out)} (about "
             f"{tokens(kept_out // BYTES_A_TOKEN)} tokens, estimated); {plural(len(programs), 'program')} made "
             f"{plural(sum(len(program.calls) for program in programs), 'call')}"
         )
-    parts = (_largest_text(largest), _room_text(room, outlook), savings_text(whole), _MORE)
-    text += "".join(f"\n\n{part}" for part in parts if part)
+    more = (_largest_text(results), _room_text(room, outlook), savings_text(whole), _MORE)
+    text += "".join(f"\n\n{each}" for each in more if each)
     data = {
-        **_as_object(ledger),
-        "largest_results": largest,
+        **(
+            _as_object(ledger)
+            if sent is not None
+            else {"request": None, "next": _as_object(ledger)["request"]}
+        ),
+        "parts": parts,
+        "largest_results": results,
         "programs": saved,
         "room": _room_object(room, outlook),
         "session": whole,
@@ -134,6 +149,9 @@ def _largest_text(largest: Sequence[JsonObject]) -> str:
 def _room_text(room: RoomMaker, outlook: Outlook) -> str:
     """The steps that make room in the window, the cheapest first, each with what it frees now and has freed."""
     done = _freed(room)
+    limit = f"Room is made before a request of more than {tokens(outlook.limit)} tokens"
+    if not (outlook.by_results or outlook.by_summary or any(count for count, _ in done.values())):
+        return f"{limit}; nothing has to go yet."
     rows = [
         (
             f"first {plural(outlook.results, 'old result')} to files",
@@ -146,8 +164,7 @@ def _room_text(room: RoomMaker, outlook: Outlook) -> str:
             f"done {plural(done['summaries'][0], 'time')}, freed {tokens(done['summaries'][1])}",
         ),
     ]
-    head = f"Room is made before a request of more than {tokens(outlook.limit)} tokens; what a step would free now"
-    return f"{head}\n{table(rows, right=frozenset({1}))}"
+    return f"{limit}; what a step would free now\n{table(rows, right=frozenset({1}))}"
 
 
 def _freed(room: RoomMaker) -> dict[str, tuple[int, int]]:
@@ -171,43 +188,69 @@ def _room_object(room: RoomMaker, outlook: Outlook) -> dict[str, object]:
     }
 
 
-def _last(whole: JsonObject) -> JsonObject:
-    """The last request of the conversation itself, as the session's ledger has it."""
-    own = [each for each in whole["requests"] if not (each["agent"] or each["aside"])]
-    return own[-1] if own else {}
+async def _parts(context: CommandContext, ledger: Ledger, prefix: SentPrefix) -> dict[str, dict[str, int]]:
+    """What the parts of the last request are made of; of the next one, where none was sent."""
+    agent = context.agent
+    records, memory = tuple(agent.session.journal.records), tuple(context.around.memory())
+    sent = agent.ledger is not None
+    return await asyncio.to_thread(parts_of, records, ledger, prefix, memory, sent=sent)
 
 
-def _by_tool(counts: Mapping[str, int], otherwise: str) -> str:
-    """`Read 21.0k, Bash 9.2k, 3 others 4.0k`: the tools that cost most."""
-    if not counts:
-        return otherwise
-    dearest = sorted(counts.items(), key=lambda pair: -pair[1])
-    named = [f"{tool} {tokens(count)}" for tool, count in dearest[:_NAMED]]
-    left = [count for _, count in dearest[_NAMED:]]
-    return ", ".join([*named, *([f"{plural(len(left), 'other')} {tokens(sum(left))}"] if left else [])])
+def _rows(context: CommandContext, ledger: Ledger, parts: Mapping[str, Mapping[str, int]]) -> list[Row]:
+    """The window part by part, with what each is made of below it."""
+    loaded = frozenset(context.agent.builder.shelf.seen.loaded)
+    groups = by_group(parts.get("definitions", {}), loaded)
+    home, start = context.around.places.home, context.agent.workspace.start
+    files = {short_path(name, home, start): count for name, count in parts.get("system", {}).items()}
+
+    def part(name: str, count: int) -> Row:
+        return name, tokens(count), _bar(count, ledger.window)
+
+    return [
+        part("definitions", ledger.definitions),
+        *(_below(group, sum(tools.values()), _dearest(tools)) for group, tools in groups.items()),
+        part("system", ledger.system),
+        *_list(files, "other file"),
+        part("messages", ledger.messages),
+        *_list(parts.get("messages", {}), "other"),
+        part("results", ledger.results),
+        *_list(parts.get("results", {}), "other tool"),
+        ("free", tokens(max(0, ledger.window - _used(ledger))), ""),
+    ]
 
 
-def _text(ledger: Ledger, last: JsonObject) -> str:
-    """The window by part; `last`: the same request by tool."""
+def _below(name: str, count: int, note: str) -> Row:
+    """A row below a part; of a name too long for it, as a path may be, the end."""
+    shown = name if len(name) <= _NAME else f"…{name[1 - _NAME :]}"
+    return f"{_DEEPER}{shown}", tokens(count), note
+
+
+def _list(parts: Mapping[str, int], other: str) -> Iterator[Row]:
+    """The largest of a part's parts, and one row for the rest."""
+    named, left = largest({name: count for name, count in parts.items() if count}, _LISTED)
+    yield from (_below(name, count, NOTES.get(name, "")) for name, count in named)
+    if left:
+        yield _below(plural(len(left), other), sum(left), "")
+
+
+def _dearest(counts: Mapping[str, int]) -> str:
+    """`11 tools, run_code 704 most`: how many there are, and the one that costs most."""
+    tool, count = max(counts.items(), key=lambda pair: pair[1])
+    return f"{plural(len(counts), 'tool')}, {tool} {tokens(count)} most" if len(counts) > 1 else tool
+
+
+def _text(ledger: Ledger, rows: Sequence[Row], *, sent: bool) -> str:
     used = _used(ledger)
+    share = f"{tokens(used)} of {tokens(ledger.window)} tokens ({percent(used, ledger.window)})"
     heading = (
-        f"Last request {tokens(used)} of {tokens(ledger.window)} tokens ({percent(used, ledger.window)})   "
-        f"cached {tokens(ledger.cache_read)}   cost of the session {dollars(ledger.cost)}"
+        f"Last request {share}   cached {tokens(ledger.cache_read)}   cost of the session {dollars(ledger.cost)}"
+        if sent
+        else f"Next request {share} and your message; none was sent since the session was opened"
     )
-    parts = (
-        (
-            "definitions",
-            ledger.definitions,
-            _by_tool(last.get("definitions_by_tool", {}), "tool definitions"),
-        ),
-        ("system", ledger.system, "system prompt and instruction files"),
-        ("messages", ledger.messages, "what you and the model said"),
-        ("results", ledger.results, _by_tool(last.get("results_by_tool", {}), "what tools returned")),
-        ("free", max(0, ledger.window - used), ""),
-    )
-    rows = [(name, tokens(count), _bar(count, ledger.window), note) for name, count, note in parts]
-    lines = [heading, table(rows, right=frozenset({1}))]
-    if not ledger.input_tokens:
+    lines = [heading, table(rows, right=frozenset({1})).replace(_DEEPER, "  ")]
+    if not sent:
+        lines.append("  All figures are estimates.")
+    elif not ledger.input_tokens:
         lines.append("  The provider has not reported figures for this request: these are estimates.")
     else:
         lines.append(

@@ -119,11 +119,19 @@ def _deferral(deferral: JsonObject) -> list[str]:
         f"without deferral this session would have sent {tokens(deferral['without'])} more tokens of definitions "
         f"({plural(deferral['deferred_tools'], 'tool')}, {tokens(deferral['deferred_tokens'])} a request)"
     )
+    trips = (
+        f" and {plural(deferral['extra_requests'], 'round trip')} of {tokens(deferral['extra_tokens'])}"
+        if deferral["extra_requests"]
+        else ""
+    )
+    loaded = (
+        f"; {plural(deferral['loaded_tools'], 'tool')} loaded ({tokens(deferral['loaded_tokens'])})"
+        if deferral["loaded_tools"]
+        else ""
+    )
     finding = (
-        f"finding tools cost {tokens(deferral['searching'])} tokens in requests and "
-        f"{plural(deferral['extra_requests'], 'round trip')} of {tokens(deferral['extra_tokens'])}: "
-        f"{'saved' if net >= 0 else 'lost'} {tokens(abs(net))} in the end; "
-        f"{plural(deferral['loaded_tools'], 'tool')} loaded ({tokens(deferral['loaded_tokens'])})"
+        f"finding tools cost {tokens(deferral['searching'])} tokens in requests{trips}: "
+        f"{'saved' if net >= 0 else 'lost'} {tokens(abs(net))} in the end{loaded}"
     )
     return [without, finding]
 
