@@ -51,7 +51,7 @@ RUNS_CODE = (
 SHOWS_FILES = words_of(
     """
     cat head tail sed grep egrep fgrep rg less more nl tac cut sort uniq od xxd hexdump strings base64 awk diff wc
-    source .
+    source . paste fold fmt pr column comm join rev shuf zcat gzcat bzcat xzcat zgrep bat hd jq yq dd
     """
 )
 """Programs whose arguments are files that they show; rules about `Read` reach into these."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from mcode.permissions.programs import SHOWS_FILES, WRITES_ALL, WRITES_LAST, wor
 from mcode.permissions.resolve import exists
 from mcode.permissions.shell import render
 from mcode.permissions.shell_places import PATH_LIMIT, Directories, Reading
-from mcode.permissions.shell_rules import changes_the_shell, covers, only_exactly
+from mcode.permissions.shell_rules import changes_the_shell, covers, only_exactly, unwrapped
 from mcode.permissions.shell_table import BUILTINS, Reads, is_listed, leaving_out, reads_of
 from mcode.permissions.specifiers import Commands, Files, Whole
 from mcode.permissions.verdict import PartVerdict
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from mcode.permissions.resolve import Place
     from mcode.permissions.rules import Rule
     from mcode.permissions.shell import SimpleCommand
+    from mcode.permissions.shell_words import Word
     from mcode.permissions.subject import Subject
 
 _NAMES_ONLY = words_of("ls find du stat wc which")
 _SHOWN = 120
+_RECURSIVE = re.compile(r"-[A-Za-z]*[rR]|--(?:dereference-)?recursive$")
 _LEFT_OUT = "Files with the names of secrets (.env, *.pem and the like) were left out of the search."
 
 
@@ -76,11 +79,13 @@ class LineJudge:
         self._limits = [rule for rule in restrictions if isinstance(rule.match, Files)]
         restricted = self._restricted if self._limits else None
         self._reading = Reading(subject.paths, self._permitted, restricted)
+        self._line: tuple[Word, ...] = ()
         self._git = GitJudge(subject.paths, self._reading, self._permitted, self._limits)
 
     def judge(self, commands: Sequence[SimpleCommand]) -> Judgement:
         """Judge every command; nothing is run and nothing is opened but configuration of git."""
         places = Directories(str(self._subject.paths.workspace.current))
+        self._line = tuple(word for command in commands for word in command.arguments)
         unsure = next((each.program for each in commands if changes_the_shell(each)), "")
         parts: list[PartVerdict] = []
         texts: list[str] = []
@@ -154,34 +159,67 @@ class LineJudge:
         fault = self._path_fault(command, directories)
         if fault:
             return fault
-        if command.program == "git":
-            return self._git.under_rule(command.arguments, directories) or (command.text, "")
-        reads = reads_of("grep", command.arguments) if command.program == "grep" else None
-        return (
-            self._searching(command, reads, directories) if isinstance(reads, Reads) else (command.text, "")
-        )
+        words = unwrapped(command.words)[-1]
+        found: tuple[str, str] | str | None = None
+        if words[0].value == "git":
+            found = self._git.under_rule(words[1:], directories)
+        elif words[0].value == "grep":
+            found = self._grep_under_rule(words, directories)
+        if found is None or isinstance(found, str):
+            return found or (command.text, "")
+        wrappers = command.words[: len(command.words) - len(words)]
+        return " ".join((*(word.rendered for word in wrappers), found[0])), found[1]
+
+    def _grep_under_rule(
+        self, words: Sequence[Word], directories: Sequence[str]
+    ) -> tuple[str, str] | str | None:
+        """The same for a search; None for as it is."""
+        reads = reads_of("grep", words[1:])
+        if isinstance(reads, Reads):
+            return self._searching(words, reads, directories)
+        found = any(_RECURSIVE.match(word.value) for word in words[1:]) and self._secrets_below(directories)
+        return f"{reads}, {found}" if found else None
+
+    def _secrets_below(self, directories: Sequence[str]) -> str:
+        """That there are files here which are not read unasked, as the second half of a sentence; empty for none."""
+        left_out = self._reading.left_out(Reads((".",)), directories)
+        if isinstance(left_out, str):
+            return f"and {left_out}"
+        names = ", ".join(option.partition("=")[2] for option in left_out[:3])
+        return f"and there are files that are not read unasked ({names})" if left_out else ""
 
     def _searching(
-        self, command: SimpleCommand, reads: Reads, directories: Sequence[str]
+        self, words: Sequence[Word], reads: Reads, directories: Sequence[str]
     ) -> tuple[str, str] | str:
         """A search without files of secrets, and what to tell of that; a sentence's end where it asks."""
         left_out = self._reading.left_out(reads, directories) if reads.recursive else ()
         if isinstance(left_out, str):
             return left_out
-        return (leaving_out(command.arguments, left_out), _LEFT_OUT) if left_out else (command.text, "")
+        text = leaving_out(words[1:], left_out) if left_out else " ".join(word.rendered for word in words)
+        return text, _LEFT_OUT if left_out else ""
 
     def _path_fault(self, command: SimpleCommand, directories: Sequence[str]) -> str:
-        """Why a path that a ruled command names is asked about all the same, as far as its words show paths."""
-        program = command.program
-        reads = reads_of(program, command.arguments) if is_listed(program) else None
-        if isinstance(reads, Reads):
+        """Why a path that a ruled command names is asked about all the same, as far as its words show paths.
+
+        It is the program behind wrappers such as `timeout` that counts, with or without its directory.
+        """
+        name, *arguments = unwrapped(command.words)[-1]
+        program = name.value.rpartition("/")[2]
+        reads = reads_of(program, arguments) if is_listed(program) else None
+        fed = any(words[0].value == "xargs" for words in unwrapped(command.words)[:-1])
+        if isinstance(reads, Reads) and not fed:
             return self._reading.fault(reads, directories, content=program not in _NAMES_ONLY)
         writes = program in WRITES_ALL or program in WRITES_LAST or program == "mv"
         if not writes and program not in SHOWS_FILES and not is_listed(program):
             return ""
-        if len(command.arguments) > PATH_LIMIT:
+        if fed and not writes and program not in _NAMES_ONLY:
+            found = self._secrets_below(directories)
+            if found:
+                return f"what xargs gives it is not shown, {found}"
+        words = self._line if fed else arguments
+        if len(words) > PATH_LIMIT:
             return f"it has more than {PATH_LIMIT} arguments, too many to look at each"
-        for word in command.arguments:
+        for word in words:
             for text in dict.fromkeys((word.value, word.value.partition("=")[2])):
                 if not text or (text.startswith("-") and text == word.value):
                     continue
@@ -228,7 +266,7 @@ class LineJudge:
         fault = self._reading.fault(reads, directories, content=program not in _NAMES_ONLY)
         if fault:
             return fault
-        return self._searching(command, reads, directories)
+        return self._searching(command.words, reads, directories)
 
     def _not_listed(self, command: SimpleCommand) -> str:
         text = command.text if len(command.text) <= _SHOWN else f"{command.text[:_SHOWN]}…"

@@ -291,6 +291,15 @@ def test_a_rule_about_reading_opens_a_place_outside_for_reading_commands(house: 
         ("Bash(setsid x)", "setsid x", "allow"),
         ("Bash(cat *)", "cat /etc/hostname", "ask"),
         ("Bash(cat /etc/hostname)", "cat /etc/hostname", "allow"),
+        ("Bash(cat *)", "timeout 5 cat .env", "ask"),
+        ("Bash(cat *)", "nice -n 3 cat /etc/hostname", "ask"),
+        ("Bash(cat *)", "timeout 5 cat README.md", "allow"),
+        ("Bash(/bin/cat *)", "/bin/cat .env", "ask"),
+        ("Bash(cp *)", "nohup cp README.md /etc/x", "ask"),
+        ("Bash(cat *)", "echo .env | xargs cat", "ask"),
+        ("Bash(touch *)", "echo /etc/x | xargs touch", "ask"),
+        ("Bash(grep *)", "grep -R TODO .", "ask"),
+        ("Bash(jq *)", "jq . .env", "ask"),
         ("Bash(cat *)", "cat .env", "ask"),
         ("Bash(sed *)", "sed -n '/def x/,/^}/p' src/a.py", "allow"),
         ("Bash(sed *)", "sed -n 1p /etc/hostname", "ask"),
@@ -305,6 +314,7 @@ def test_a_rule_about_reading_opens_a_place_outside_for_reading_commands(house: 
 def test_p_10_5_what_a_rule_covers_and_what_stays_a_question(
     house: House, rule: str, line: str, outcome: str
 ) -> None:
+    (house.start / ".env").write_text("KEY=1\n")
     verdict = judged(house, line, f"allow {rule}")
     assert str(verdict.behavior) == outcome, verdict.reason
 
