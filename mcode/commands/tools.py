@@ -126,12 +126,18 @@ def _searched(context: CommandContext, row: JsonObject) -> str:
 
 
 async def _search(context: CommandContext, words: Sequence[str]) -> CommandResult:
-    """The model's own search, with scores; nothing is loaded."""
+    """The model's own search; nothing is loaded.
+
+    A score has no unit: it depends on the words, and on whether what they mean counts, too. What is shown is the share
+    of the best one's score, which is what decides what the model gets.
+    """
     shelf = context.agent.builder.shelf
     query = " ".join(words)
     found = await shelf.find(query)
     best = {tool.name for tool in found.best()[:5]}
     shown = found.worth_naming()
+    top = max((hit.score for hit, _ in shown if not math.isinf(hit.score)), default=0.0) or 1.0
+    shares = [None if math.isinf(hit.score) else round(hit.score / top, 3) for hit, _ in shown]
     data = {
         "query": query,
         "no_match": found.missed,
@@ -141,11 +147,12 @@ async def _search(context: CommandContext, words: Sequence[str]) -> CommandResul
                 "rank": rank,
                 "name": tool.name,
                 "score": None if math.isinf(hit.score) else round(hit.score, 3),
+                "share": share,
                 "exact": hit.exact,
                 "would_load": tool.name in best and shelf.is_unloaded(tool),
                 "tokens": shelf.definitions.tokens(tool),
             }
-            for rank, (hit, tool) in enumerate(shown, 1)
+            for rank, ((hit, tool), share) in enumerate(zip(shown, shares, strict=True), 1)
         ],
     }
     if found.fault:
@@ -158,13 +165,13 @@ async def _search(context: CommandContext, words: Sequence[str]) -> CommandResul
         (
             str(rank),
             tool.name,
-            "named" if hit.exact else f"{hit.score:.2f}",
+            "named" if share is None else f"{100 * share:.0f}%",
             tokens(shelf.definitions.tokens(tool)),
             "would load it" if tool.name in best and shelf.is_unloaded(tool) else "would name it",
         )
-        for rank, (hit, tool) in enumerate(shown, 1)
+        for rank, ((_, tool), share) in enumerate(zip(shown, shares, strict=True), 1)
     ]
-    heads = [("", "tool", "score", "tokens", "by the model")] if rows else []
+    heads = [("", "tool", "of the best", "tokens", "by the model")] if rows else []
     return CommandResult(
         "\n".join(filter(None, (head, table([*heads, *rows], right=frozenset({0, 2, 3}))))), data
     )

@@ -149,10 +149,13 @@ async def test_search_shows_what_the_model_would_find_and_loads_nothing(tmp_path
         assert found.data["hits"][0]["name"] == "mcp__jira__create_issue"
         assert found.data["hits"][0]["would_load"]
         assert "nothing was loaded" in found.text
-        assert re.match(r" +tool +score +tokens +by the model", found.text.splitlines()[1])
+        assert re.match(r" +tool +of the best +tokens +by the model", found.text.splitlines()[1])
         assert "would load it" in found.text
         loose = (await typed(session, "/tools search make a ticket for a bug")).data["hits"]
         assert all(hit["score"] >= 0.15 * loose[0]["score"] for hit in loose), "as the model is shown them"
+        shares = [hit["share"] for hit in loose]
+        assert shares == sorted(shares, reverse=True)
+        assert (shares[0], 1 > shares[-1] >= 0.15) == (1.0, True), "one kind, however the score came about"
         assert not session.agent.builder.shelf.seen.loaded
         assert (await typed(session, "/tools search /(((/")).failed
 

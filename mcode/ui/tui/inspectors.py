@@ -86,9 +86,9 @@ def _cost(row: JsonObject) -> str:
     return cost if row.get("in_request") else f"({cost})"
 
 
-def _score(row: JsonObject) -> str:
-    """How well a tool fits what was searched for."""
-    return "named" if row.get("exact") else f"{float(row['score']):.2f}"
+def _fit(row: JsonObject) -> str:
+    """How well a tool fits what was searched for, beside the one that fits best."""
+    return "named" if row.get("share") is None else f"{100 * float(row['share']):.0f}%"
 
 
 def _would(loads: Any) -> str:
@@ -148,7 +148,7 @@ TOOLS = TableSpec(
     hits=(
         Column("rank", "", right=True),
         Column("name", "tool", least=30),
-        Column("score", "score", of_row=_score, right=True),
+        Column("share", "of the best", of_row=_fit, right=True),
         Column("tokens", "tokens", lambda value: tokens(int(value)), right=True, worth=2),
         Column("would_load", "by the model", _would, worth=5),
     ),
