@@ -11,15 +11,14 @@ from mcode.permissions.git_table import reading_run
 from mcode.permissions.git_tracked import TrackedFiles
 from mcode.permissions.programs import GIT_SHOWS
 from mcode.permissions.shell_table import Reads
-from mcode.permissions.specifiers import Files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from mcode.permissions.file_patterns import FilePattern
     from mcode.permissions.git_table import GitRead
     from mcode.permissions.paths import PathPolicy
     from mcode.permissions.resolve import Place
-    from mcode.permissions.rules import Rule
     from mcode.permissions.shell_places import Reading
     from mcode.permissions.shell_words import Word
 
@@ -34,13 +33,13 @@ class GitJudge:
         paths: PathPolicy,
         reading: Reading,
         permitted: Callable[[Place], bool],
-        limits: Sequence[Rule],
+        patterns: Sequence[FilePattern],
     ) -> None:
-        """`permitted`: a rule lets a place be read. `limits`: the deny and ask rules about files."""
+        """`permitted`: a rule lets a place be read. `patterns`: of the deny and ask rules about reading files."""
         self._paths = paths
         self._reading = reading
         self._permitted = permitted
-        self._patterns = [rule.match.pattern for rule in limits if isinstance(rule.match, Files)]
+        self._patterns = patterns
         self._tracked = TrackedFiles(paths, permitted, self._patterns)
 
     def by_table(self, words: Sequence[Word], directories: Sequence[str]) -> tuple[str, str] | str:

@@ -167,17 +167,31 @@ def _places(
 
 
 def _expanded(path: str) -> tuple[str, ...]:
-    """The path, and what a wildcard in its last segment stands for at present."""
-    directory, _, last = path.rpartition("/")
-    if not _MAGIC.search(last) or _MAGIC.search(directory):
+    """The path, and what wildcards in it stand for at present."""
+    if not _MAGIC.search(path):
         return (path,)
-    found = [path]
+    left = ENTRY_LIMIT
+    found = [""]
+    for segment in path.split("/")[1:]:
+        if not _MAGIC.search(segment):
+            found = [f"{directory}/{segment}" for directory in found]
+            continue
+        matches: list[str] = []
+        for directory in found:
+            seen, names = _matching(directory or "/", segment, left)
+            left -= seen
+            matches += (f"{directory}/{name}" for name in names)
+        found = matches
+    there = (each for each in found if os.path.lexists(each))
+    return (path, *itertools.islice(there, GLOB_LIMIT - 1))
+
+
+def _matching(directory: str, pattern: str, most: int) -> tuple[int, list[str]]:
+    """How many of at most `most` entries of a directory were looked at, and the names that a pattern stands for."""
     try:
-        with os.scandir(directory or "/") as entries:
-            for entry in itertools.islice(entries, ENTRY_LIMIT):
-                hidden = entry.name.startswith(".") and not last.startswith(".")
-                if not hidden and fnmatch.fnmatchcase(entry.name, last):
-                    found.append(f"{directory}/{entry.name}")
+        with os.scandir(directory) as entries:
+            names = [entry.name for entry in itertools.islice(entries, most)]
     except OSError:
-        return (path,)
-    return tuple(found[:GLOB_LIMIT])
+        return 0, []
+    shown = (name for name in names if pattern.startswith(".") or not name.startswith("."))
+    return len(names), [name for name in shown if fnmatch.fnmatchcase(name, pattern)]

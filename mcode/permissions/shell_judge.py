@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,13 @@ from mcode.permissions.verdict import PartVerdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mcode.permissions.file_patterns import FilePattern
     from mcode.permissions.resolve import Place
     from mcode.permissions.rules import Rule
     from mcode.permissions.shell import SimpleCommand
     from mcode.permissions.shell_words import Word
     from mcode.permissions.subject import Subject
+    from mcode.tool import Workspace
 
 _NAMES_ONLY = words_of("ls find du stat wc which")
 _SHOWN = 120
@@ -77,10 +80,15 @@ class LineJudge:
         self._mode = mode
         self._confined = confined
         self._limits = [rule for rule in restrictions if isinstance(rule.match, Files)]
-        restricted = self._restricted if self._limits else None
-        self._reading = Reading(subject.paths, self._permitted, restricted)
+        shut = [
+            rule.match.pattern
+            for rule in self._limits
+            if isinstance(rule.match, Files) and not rule.match.editing
+        ]
+        unread = partial(_touched, shut, subject.paths.workspace) if shut else None
+        self._reading = Reading(subject.paths, self._permitted, unread)
         self._line: tuple[Word, ...] = ()
-        self._git = GitJudge(subject.paths, self._reading, self._permitted, self._limits)
+        self._git = GitJudge(subject.paths, self._reading, self._permitted, shut)
 
     def judge(self, commands: Sequence[SimpleCommand]) -> Judgement:
         """Judge every command; nothing is run and nothing is opened but configuration of git."""
@@ -286,12 +294,14 @@ class LineJudge:
 
     def _restricted(self, place: Place) -> bool:
         """True where a deny or ask rule speaks of a place."""
-        return any(
-            isinstance(rule.match, Files) and rule.match.pattern.touches(place, self._subject.paths.workspace)
-            for rule in self._limits
-        )
+        patterns = [rule.match.pattern for rule in self._limits if isinstance(rule.match, Files)]
+        return _touched(patterns, self._subject.paths.workspace, place)
 
     def _permitted(self, place: Place) -> bool:
         """True where an allow rule lets a place be read."""
         need = Need(NeedKind.READ, place.given, place)
         return any(isinstance(rule.match, Files) and meets(rule, need, self._subject) for rule in self._rules)
+
+
+def _touched(patterns: Sequence[FilePattern], workspace: Workspace, place: Place) -> bool:
+    return any(pattern.touches(place, workspace) for pattern in patterns)

@@ -169,6 +169,8 @@ class Reading:
         return found, True
 
     def _fault_of(self, place: Place, *, content: bool) -> str:
+        if content and self._restricted is not None and self._restricted(place):
+            return f"a rule about files speaks of {place.given}"
         if place.resolved == "/dev/null" or self._permitted(place):
             return ""
         return self._paths.why_reading_asks(place, content=content) or (_odd_kind(place) if content else "")

@@ -333,7 +333,7 @@ def test_git_leaves_out_tracked_files_that_are_not_read_unasked(tracking: Scratc
     ],
 )
 def test_what_shows_none_of_them_runs_as_before(tracking: Scratch, line: str) -> None:
-    verdict = ruled(tracking, line)
+    verdict = ruled(tracking, line, "deny Edit(src/**)", "deny Edit(a.txt)")
     assert verdict.run_as is not None
     assert ":(" not in verdict.run_as
     assert verdict.note == ""
