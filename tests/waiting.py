@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PATIENCE = 60.0
-"""Seconds that a busy machine may take for anything."""
+PATIENCE = 30.0
+"""Seconds that a busy machine may take for anything; less than what a test starts and ends early would last."""
 
 
 async def until(met: Callable[[], object], what: str = "", seconds: float = PATIENCE) -> None:

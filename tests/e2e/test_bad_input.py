@@ -90,7 +90,7 @@ def test_a_directory_that_is_gone_is_named(machine: Machine, server: RunningServ
     gone.mkdir()
     program = f"import os, sys; os.chdir({str(gone)!r}); os.rmdir({str(gone)!r}); os.execv(sys.argv[1], sys.argv[1:])"
     command = [sys.executable, "-c", program, *machine.command("-p", "hello", *endpoint(server))]
-    ended = subprocess.run(command, env=machine.environment, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(command, env=machine.environment, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 2
     assert "no longer exists" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -166,7 +166,7 @@ def test_0_6_a_signal_ends_the_run_with_valid_lines_and_no_child(
             if b'"assistant"' in line:
                 break
         process.send_signal(number)
-        rest, err = process.communicate(timeout=20)
+        rest, err = process.communicate(timeout=50)
     assert process.returncode == code, err
     lines = [json.loads(line) for line in [*seen, *rest.splitlines()]]
     assert lines[-1]["type"] == "result"
@@ -196,7 +196,7 @@ def test_0_4_an_endpoint_that_is_not_there_is_named_without_a_traceback(machine:
         if seen[-1].get("subtype") == "api_retry":
             break
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=50)
     assert seen[-1]["attempt"] == 2
     assert seen[-1]["retry_delay_ms"] > 0
     assert b"Traceback" not in err

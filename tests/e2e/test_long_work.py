@@ -125,7 +125,7 @@ def test_nothing_of_it_is_imported_for_a_first_request_or_a_small_image(machine:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
         )
         assert ran.stdout == "Red.\n", ran.stderr
         assert "image/png" in str(server.bodies[1])

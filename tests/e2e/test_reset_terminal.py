@@ -22,7 +22,7 @@ def test_j_08_a_terminal_left_raw_with_a_mouse_is_put_back_in_order() -> None:
     before = termios.tcgetattr(slave)
     tty.setraw(slave)
     command = [sys.executable, "-m", "mcode", "--reset-terminal"]
-    ran = subprocess.run(command, stdin=slave, stdout=slave, stderr=slave, timeout=60)
+    ran = subprocess.run(command, stdin=slave, stdout=slave, stderr=slave, timeout=120)
     after = termios.tcgetattr(slave)
     said = os.read(master, 4096).decode()
     os.close(master)
@@ -38,7 +38,7 @@ def test_j_08_a_terminal_left_raw_with_a_mouse_is_put_back_in_order() -> None:
 
 def test_without_a_terminal_it_says_that_there_is_none() -> None:
     command = [sys.executable, "-m", "mcode", "--reset-terminal"]
-    ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 2
     assert "not a terminal" in ran.stdout
     assert "\x1b" not in ran.stdout

@@ -38,7 +38,7 @@ def run(
         env={**machine.environment, **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=90,
+        timeout=120,
     )
     ran = Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
     assert "Traceback" not in ran.out + ran.err

@@ -94,7 +94,7 @@ class Live:
 
     async def connected(self, name: str = "h") -> ServerStatus:
         """Connect and wait; the server must come up."""
-        await self.servers.settle(20)
+        await self.servers.settle(60)
         status = self.status(name)
         assert status.state == "connected", status
         return status

@@ -73,7 +73,7 @@ async def test_resources_and_prompts_are_offered_while_they_are_typed(tmp_path: 
     _configure(tmp_path, "extras")
     async with stage(tmp_path, turns("hello")) as opened:
         (opened.project / "memo.txt").write_text("")
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         await until(opened.bench.pool.extras.resources)
         files = FileNames(lambda: opened.agent.workspace.roots)
         completer = Completer(lambda: context_of(opened), files)
@@ -151,7 +151,7 @@ async def test_the_time_of_a_call_stands_still_while_the_user_is_asked(tmp_path:
 
     _configure(tmp_path, "elicit", timeout=1000)
     async with stage(tmp_path, turns(use("mcp__h__form"), "done")) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         opened.answer("once")
 
         def receive(event: Any) -> None:
@@ -170,6 +170,6 @@ async def test_m_04_with_nobody_to_ask_an_elicitation_is_declined(tmp_path: Path
     _configure(tmp_path, "elicit")
     settings = {"permissions": {"allow": ["mcp__h__form"]}}
     async with stage(tmp_path, turns(use("mcp__h__form"), "done"), settings=settings) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         await opened.say("go")
         assert json.loads(opened.result().text) == {"action": "decline"}

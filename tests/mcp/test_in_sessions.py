@@ -38,7 +38,7 @@ async def test_a_session_has_the_tools_from_the_cache_at_once_and_connects_on_fi
 ) -> None:
     configure(tmp_path, h={"args": ["none"]})
     async with stage(tmp_path, turns("hello")) as first:
-        await first.bench.pool.settle(20)
+        await first.bench.pool.settle(60)
     script = turns(use("mcp__h__add", a="2", b=3), "done", use("mcp__h__add", a=1, b=3), "done")
     async with stage(tmp_path, script) as opened:
         assert [status.state for status in opened.bench.pool.statuses()] == ["cached"]
@@ -62,7 +62,7 @@ async def test_an_allow_rule_does_not_cover_a_definition_that_changed(tmp_path: 
     settings = {"permissions": {"allow": ["mcp__h__*"]}}
     calls = turns(use("mcp__h__echo", "a", text="one"), "ok")
     async with stage(tmp_path, calls, settings=settings) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         await opened.say("go")
         assert opened.result().text == "one"
         assert not opened.of(ApprovalRequested)
@@ -89,7 +89,7 @@ async def test_without_anybody_to_ask_a_changed_tool_is_denied_and_dont_ask_says
     state = tmp_path / "state.txt"
     configure(tmp_path, h={"args": ["changing", str(state)]})
     async with stage(tmp_path, turns("hello")) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
     state.write_text("new")
     settings = {"permissions": {"allow": ["mcp__h"]}}
     async with stage(tmp_path, turns(use("mcp__h__newcomer"), "ok"), settings=settings) as opened:
@@ -105,7 +105,7 @@ async def test_m_06_a_rule_covers_what_is_there_when_it_is_first_seen_and_nothin
     configure(tmp_path, h={"args": ["changing", str(state)]})
     calls = turns([use("mcp__h__echo", "a", text="one"), use("mcp__h__newcomer", "b")], "ok")
     async with stage(tmp_path, turns("hello")) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         state.write_text("new")
         await opened.bench.pool.reconnect("h")
     settings = {"permissions": {"allow": ["mcp__h__*"]}}
@@ -127,7 +127,7 @@ async def test_m_06_dont_ask_again_for_a_whole_server_covers_what_it_has_at_that
     state = tmp_path / "state.txt"
     configure(tmp_path, h={"args": ["changing", str(state)]})
     async with stage(tmp_path, turns("hello")) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
     update = {
         "type": "addRules",
         "rules": [{"toolName": "mcp__h"}],
@@ -166,7 +166,7 @@ async def test_m_12_a_changed_list_is_found_by_the_search_and_the_frozen_part_of
         "There.",
     )
     async with stage(tmp_path, script, settings={"permissions": {"allow": ["mcp__h__*"]}}) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         await opened.say("look")
         assert not opened.result().data["loaded"]
         state.write_text("new")
@@ -190,7 +190,7 @@ async def test_a_large_result_is_told_of_and_a_variable_says_what_the_model_gets
     settings = {"permissions": {"allow": ["mcp__h"]}}
     variable = {"MAX_MCP_OUTPUT_TOKENS": "500"}
     async with stage(tmp_path, script, settings=settings, environment=variable) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         await opened.say("go")
         assert len(opened.result().text) < 5_000
         assert opened.result().full_text.strip() == long.strip()
@@ -206,7 +206,7 @@ async def test_servers_that_want_them_are_told_of_the_working_directories_of_the
     other.mkdir()
     script = turns(use("mcp__h__roots"), "Done.")
     async with stage(tmp_path, script, settings={"permissions": {"allow": ["mcp__h"]}}) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         await typed(opened, f"/add-dir {other}")
         await opened.say("go")
         told = [root["uri"] for root in json.loads(opened.result().text)["roots"]]
@@ -216,7 +216,7 @@ async def test_servers_that_want_them_are_told_of_the_working_directories_of_the
 async def test_a_failed_server_is_told_before_anybody_is_asked(tmp_path: Path) -> None:
     configure(tmp_path, h={"args": ["none"]})
     async with stage(tmp_path, turns("hello")) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         server = opened.bench.pool.get("h")
         assert server is not None
         server.connection._fail("its disk is full", for_good=True)
@@ -282,7 +282,7 @@ async def test_the_first_line_of_a_stream_names_the_servers(tmp_path: Path) -> N
 async def test_servers_outlive_a_session_and_serve_the_next(tmp_path: Path) -> None:
     configure(tmp_path, h={"args": ["none"]})
     async with stage(tmp_path, turns("hello", use("mcp__h__echo", text="again"), "ok")) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         server = opened.bench.pool.get("h")
         assert server is not None
         task = server.connection._task
@@ -298,7 +298,7 @@ async def test_servers_outlive_a_session_and_serve_the_next(tmp_path: Path) -> N
 async def test_the_screen_of_results_knows_the_promised_shape(tmp_path: Path) -> None:
     configure(tmp_path, h={"args": ["results"]})
     async with stage(tmp_path, turns(use("mcp__h__misfit"), "ok")) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         opened.answer("once")
         await opened.say("go")
         assert "n: expected number" in opened.result().text
@@ -309,7 +309,7 @@ async def test_no_library_of_the_protocol_is_loaded_for_a_request_that_needs_no_
 ) -> None:
     configure(tmp_path, h={"args": ["none"]})
     async with stage(tmp_path, turns("hello")) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
     program = f"""
 import asyncio, sys
 sys.path.insert(0, {str(ROOT)!r})

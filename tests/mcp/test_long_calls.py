@@ -35,7 +35,7 @@ async def test_a_call_that_lasts_goes_on_in_the_background_and_its_result_comes_
     slow = use("mcp__h__slow", seconds=0, until=str(go), say=lines)
     script = turns(slow, "Meanwhile.", "Now I have it.")
     async with stage(tmp_path, script) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         opened.answer("once")
         assert (await opened.say("go")).text == "Meanwhile."
         assert "goes on in the background" in opened.result().text
@@ -77,7 +77,7 @@ async def test_what_comes_late_takes_the_rest_of_the_road(tmp_path: Path) -> Non
     script = turns(slow, "Meanwhile.", "Now I have it.")
     settings = hearing(heard, updatedToolOutput="a hook's words", additionalContext="Look at it twice.")
     async with stage(tmp_path, script, settings=settings) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         opened.answer("once")
         await opened.say("go")
         assert not heard.exists(), "a call that goes on has not ended"
@@ -105,7 +105,7 @@ async def test_a_late_failure_is_one_for_hooks_and_the_journal_and_a_hook_may_ke
     heard = tmp_path / "heard"
     script = turns(use("mcp__h__slow", seconds=30), "Meanwhile.")
     async with stage(tmp_path, script, settings=hearing(heard, "stop")) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         opened.answer("once")
         await opened.say("go")
         await until(lambda: any("a hook says: enough" in notice.text for notice in opened.of(Notice)))
@@ -119,7 +119,7 @@ async def test_a_late_failure_is_one_for_hooks_and_the_journal_and_a_hook_may_ke
 async def test_what_still_runs_at_the_end_of_the_session_ends_with_it(tmp_path: Path) -> None:
     configure(tmp_path, h={"args": ["none"]})
     async with stage(tmp_path, turns(use("mcp__h__slow", seconds=30), "Meanwhile.")) as opened:
-        await opened.bench.pool.settle(20)
+        await opened.bench.pool.settle(60)
         opened.answer("once")
         await opened.say("go")
         await opened.agent.close("other")

@@ -105,7 +105,7 @@ def test_m_07_two_servers_whose_names_would_be_confused_do_not_both_get_them(tmp
 
     async def both() -> None:
         async with live(tmp_path, hostile(name="my-server"), hostile(name="my_server")) as servers:
-            await servers.servers.settle(10)
+            await servers.servers.settle(60)
             assert servers.status("my-server").state == "connected"
             assert servers.status("my_server").state == "failed"
             assert "same names as those of the server my-server" in servers.status("my_server").error
@@ -384,11 +384,11 @@ async def test_a_server_that_is_off_is_never_started(tmp_path: Path) -> None:
     off = hostile(disabled=True, why_disabled="you switched it off")
     asking = hostile(name="asking", needs_approval=True, why_unapproved="new")
     async with live(tmp_path, off, asking) as servers:
-        await servers.servers.settle(5)
+        await servers.servers.settle(60)
         assert (servers.status().state, servers.status("asking").state) == ("disabled", "needs approval")
         assert "not started" in await servers.servers.reconnect("asking")
         servers.servers.approve(asking)
-        await servers.servers.settle(10)
+        await servers.servers.settle(60)
         assert servers.status("asking").state == "connected"
 
 

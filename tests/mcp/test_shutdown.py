@@ -66,7 +66,7 @@ from tests.mcp.live import hostile, live
 
 async def main():
     async with live(Path({directory!r}), hostile("ignore"), hostile("grandchild", {orphan!r}, name="g")) as servers:
-        await servers.servers.settle(20)
+        await servers.servers.settle(60)
         print("ready", flush=True)
         await asyncio.sleep(60)
 

@@ -258,7 +258,7 @@ def from_the_shell(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[s
         env=environment(tmp_path),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

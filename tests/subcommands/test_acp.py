@@ -26,7 +26,7 @@ def test_an_editor_s_streams_are_pipes_and_anything_else_is_told_in_words(
             stdin=file if stream == "input" else subprocess.PIPE,
             stdout=file if stream == "output" else subprocess.PIPE,
             stderr=subprocess.PIPE,
-            timeout=60,
+            timeout=120,
             check=False,
         )
     assert ended.returncode == 2

@@ -318,7 +318,7 @@ def recorded(machine: Machine, program: str) -> str:
     environment = {**machine.environment, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
     arguments = ["-c", program, "--demo"]
     child: Any = cast("Any", pexpect.spawn)(
-        sys.executable, arguments, cwd=str(machine.project), env=environment, dimensions=(24, 60), timeout=60
+        sys.executable, arguments, cwd=str(machine.project), env=environment, dimensions=(24, 60), timeout=120
     )
     written: bytes = child.read()
     child.close()

@@ -142,5 +142,7 @@ def test_what_few_sessions_need_loads_with_its_use_only() -> None:
         "mcode.wiring.subagent",
     )
     code = f"import sys, mcode.wiring.workbench; print(*(set({rare!r}) & set(sys.modules)))"
-    ran = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True, timeout=60)
+    ran = subprocess.run(
+        (sys.executable, "-c", code), capture_output=True, text=True, check=True, timeout=120
+    )
     assert ran.stdout.split() == []

@@ -84,7 +84,7 @@ class Driven:
         """Let time pass with the hands at rest."""
         await self.pilot.pause(seconds)
 
-    async def until(self, met: Callable[[], bool], seconds: float = 30.0) -> None:
+    async def until(self, met: Callable[[], bool], seconds: float = 45.0) -> None:
         """Wait for something, and then until all widgets have done what they had to do."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds

@@ -44,7 +44,7 @@ async def test_what_ends_a_block_is_shown_at_once(monkeypatch: pytest.MonkeyPatc
     pump.flush()
     pump.receive(TextDelta("a"))
     pump.receive(Notice("the end"))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not shown:
             await asyncio.sleep(0.01)
     assert shown == [TextDelta("a"), Notice("the end")]

@@ -50,7 +50,7 @@ class Host(App[None]):
 
 
 async def until(met: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not met():
             await asyncio.sleep(0.01)
 

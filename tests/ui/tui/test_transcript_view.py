@@ -69,7 +69,7 @@ def shown(app: Host) -> list[str]:
 
 async def until(met: Callable[[], bool]) -> None:
     """Wait for something."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not met():
             await asyncio.sleep(0.02)
 
