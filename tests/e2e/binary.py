@@ -101,9 +101,17 @@ class Machine:
         )
         return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
-    def start(self, *arguments: str, server: RunningServer | None = None) -> Piped:
-        """Start mcode, forked likewise, and return at once."""
-        return nursery().begin(Order([*arguments, *endpoint(server)], self.project, self.environment))
+    def start(
+        self,
+        *arguments: str,
+        server: RunningServer | None = None,
+        stdin: int | None = None,
+        stdout: int | None = None,
+        closed: Sequence[int] = (),
+    ) -> Piped:
+        """Start mcode, forked likewise, and return at once; `closed`: streams that it has not."""
+        order = Order([*arguments, *endpoint(server)], self.project, self.environment, closed=closed)
+        return nursery().begin(order, stdin, stdout)
 
 
 def endpoint(server: RunningServer | None) -> Sequence[str]:

@@ -55,6 +55,8 @@ class Order:
     environment: Mapping[str, str]
     program: str = ""
     """Python text that runs in place of `-m mcode`."""
+    closed: Sequence[int] = ()
+    """Standard streams that are closed when it starts."""
 
 
 class Forked:
@@ -98,6 +100,11 @@ class Piped:
 
     def send_signal(self, number: int) -> None:
         self._forked.kill(number)
+
+    def errors(self) -> bytes:
+        """All that it still writes on standard error, to its end."""
+        with self._stderr:
+            return self._stderr.read()
 
     def communicate(self, timeout: float) -> tuple[bytes, bytes]:
         """What it still writes; TimeoutError, and it is killed, where it has not ended after so many seconds."""
@@ -146,11 +153,13 @@ class Nursery:
             err.seek(0)
             return child.wait(), out.read().decode(), err.read().decode()
 
-    def begin(self, order: Order) -> Piped:
-        """Start it with nothing to read."""
+    def begin(self, order: Order, stdin: int | None = None, stdout: int | None = None) -> Piped:
+        """Start it with these to read and to write, which stay open here; else with nothing and with a pipe."""
         (out, writing_out), (err, writing_err) = os.pipe(), os.pipe()
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        streams = [nothing, writing_out, writing_err]
+        reading = os.open(os.devnull, os.O_RDONLY) if stdin is None else os.dup(stdin)
+        if stdout is not None:
+            os.dup2(stdout, writing_out)
+        streams = [reading, writing_out, writing_err]
         try:
             return Piped(self._start(order, streams, terminal=False), out, err)
         finally:
@@ -171,6 +180,7 @@ class Nursery:
             "cwd": str(order.cwd),
             "environment": dict(order.environment),
             "program": order.program,
+            "closed": list(order.closed),
             "terminal": terminal,
         }
         answers, answering = os.pipe()
@@ -246,7 +256,7 @@ def become_mcode(order: dict[str, Any], streams: Sequence[int]) -> NoReturn:
         fcntl.ioctl(streams[0], termios.TIOCSCTTY, 0)
     for number, each in enumerate(streams):
         os.dup2(each, number)
-    for each in streams:
+    for each in (*streams, *order["closed"]):
         os.close(each)
     open_streams()
     os.chdir(order["cwd"])
@@ -259,12 +269,19 @@ def become_mcode(order: dict[str, Any], streams: Sequence[int]) -> NoReturn:
 
 
 def open_streams() -> None:
-    """Python's own streams, as it makes them at its start."""
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 -- for good
-    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 -- for good
-    errors = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 -- for good
-    errors.reconfigure(line_buffering=True)
-    sys.stderr = sys.__stderr__ = errors
+    """Python's own streams, as it makes them at its start: None for what is closed."""
+    sys.stdin = sys.__stdin__ = opened(0)
+    sys.stdout = sys.__stdout__ = opened(1)
+    sys.stderr = sys.__stderr__ = errors = opened(2)
+    if errors is not None:
+        errors.reconfigure(line_buffering=True)
+
+
+def opened(number: int) -> Any:
+    try:
+        return open(number, "w" if number else "r", encoding="utf-8", closefd=False)
+    except OSError:
+        return None
 
 
 if __name__ == "__main__":

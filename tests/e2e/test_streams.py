@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -84,21 +85,15 @@ def test_a_signal_ends_a_run_that_waits_for_standard_input(
 def test_a_message_goes_out_although_an_inherited_pipe_stays_silent_and_that_is_said(
     machine: Machine,
 ) -> None:
-    with running_server(saying("Here.")) as server:
-        process = subprocess.Popen(
-            machine.command("-p", "hello", *endpoint(server)),
-            cwd=machine.project,
-            env=machine.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert process.wait(timeout=PATIENCE) == 0
-        out, err = process.stdout.read(), process.stderr.read()
-        process.communicate()
-    assert out == b"Here.\n"
+    inherited, ours = os.pipe()
+    try:
+        with running_server(saying("Here.")) as server:
+            process = machine.start("-p", "hello", server=server, stdin=inherited)
+            out, err = process.communicate(PATIENCE)
+    finally:
+        os.close(inherited)
+        os.close(ours)
+    assert (process.returncode, out) == (0, b"Here.\n")
     assert b"Standard input is open but said nothing for 3 s" in err
 
 
@@ -112,25 +107,30 @@ def test_a_file_on_standard_input_is_read_to_its_end(machine: Machine) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full")
 def test_a_full_standard_output_is_exit_code_1_and_one_line(machine: Machine) -> None:
-    with running_server(saying("lost")) as server:
-        ran = shell(machine, '"$@" >/dev/full', "-p", "hello", *endpoint(server))
+    with running_server(saying("lost")) as server, open("/dev/full", "wb") as full:
+        run = machine.start("-p", "hello", server=server, stdout=full.fileno())
+        _, errors = run.communicate(PATIENCE)
     version = shell(machine, '"$@" >/dev/full', "--version")
-    assert (ran.returncode, version.returncode) == (1, 1)
-    for err in (ran.stderr, version.stderr):
+    assert (run.returncode, version.returncode) == (1, 1)
+    for err in (errors, version.stderr):
         assert b"mcode: Standard output could not be written: No space left on device." in err
         assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("closed", [(0,), (2,)])
+def test_a_stream_that_is_closed_at_the_start_is_no_fault(machine: Machine, closed: tuple[int, ...]) -> None:
+    with running_server(saying("Here.")) as server:
+        run = machine.start("-p", "hello", server=server, closed=closed)
+        out, err = run.communicate(PATIENCE)
+        assert len(server.bodies) == 1
+    assert (run.returncode, out, err) == (0, b"Here.\n", b"")
+
+
 @pytest.mark.parametrize(
     ("closed", "code", "out", "words"),
-    [
-        (">&-", 2, b"", b"mcode: Standard output is closed"),
-        ("<&-", 0, b"Here.\n", b""),
-        ("2>&-", 0, b"Here.\n", b""),
-        ("<&- 2>&-", 0, b"Here.\n", b""),
-    ],
+    [(">&-", 2, b"", b"mcode: Standard output is closed"), ("<&- 2>&-", 0, b"Here.\n", b"")],
 )
-def test_a_stream_that_is_closed_at_the_start_is_no_fault(
+def test_streams_that_are_closed_when_python_starts_are_no_fault_unless_the_answer_is_lost(
     machine: Machine, closed: str, code: int, out: bytes, words: bytes
 ) -> None:
     with running_server(saying("Here.")) as server:
@@ -153,10 +153,16 @@ def test_characters_that_the_encoding_cannot_show_are_written_as_escapes(machine
 def test_a_reader_that_has_enough_is_no_fault(machine: Machine) -> None:
     with running_server(saying("One.", "Two.")) as server:
         arguments = ("-p", "--input-format", "stream-json", "--output-format", "stream-json")
-        line = f"printf '%s' '{message('1')}{message('2')}' | \"$@\" | head -n 1"
-        ran = shell(machine, line, *arguments, *endpoint(server))
-    assert json.loads(ran.stdout)["subtype"] == "init"
-    assert ran.stderr == b""
+        given, giving = os.pipe()
+        os.write(giving, (message("1") + message("2")).encode())
+        os.close(giving)
+        run = machine.start(*arguments, server=server, stdin=given)
+        os.close(given)
+        first = run.stdout.readline()
+        run.stdout.close()
+        err = run.errors()
+    assert json.loads(first)["subtype"] == "init"
+    assert err == b""
 
 
 def test_a_bad_line_in_mid_run_ends_the_stream_with_a_result(machine: Machine) -> None:
