@@ -306,7 +306,7 @@ class Skills:
         """Let the file's rules count for this turn, as far as the user has agreed."""
         allows = rules_in(skill.allowed_tools)
         hooks = () if self._facts.settings.disable_all_hooks else skill.hooks
-        problems = self._rules.add(rules_in(skill.disallowed_tools), Behavior.DENY)
+        problems = self._rules.add(rules_in(skill.disallowed_tools), Behavior.DENY, call.turn)
         wants_more = skill.home.folder is not None and (allows or runs or hooks)
         if wants_more and not await self._consent.of_file(skill, runs, allows, call):
             if runs:
@@ -319,7 +319,7 @@ class Skills:
             self._say(f"{skill.path} is not approved, so {' and '.join(what)} do not count.")
         if allows and by_model and not await self._consent.of_model(skill, allows, call):
             allows = ()
-        problems += self._rules.add(allows, Behavior.ALLOW)
+        problems += self._rules.add(allows, Behavior.ALLOW, call.turn)
         if hooks:
             self._turn_hooks.append(self._facts.add_hooks(hooks))
         for problem in problems:

@@ -40,7 +40,8 @@ class RuleBook:
         self._ordered = self._in_order()
         self.problems = (*problems, *_held_back(kept))
         self._chosen: dict[tuple[Behavior, str, str, bool], tuple[Rule, ...]] = {}
-        self._any_of_a_program = False
+        self._any_passing = False
+        """Whether a rule is there for some calls alone."""
 
     def __iter__(self) -> Iterator[Rule]:
         """Every rule, in order of precedence: deny, ask, allow; the session's own last in each."""
@@ -53,21 +54,23 @@ class RuleBook:
         if found is None:
             found = tuple(rule for rule in self if rule.behavior is behavior and _may_concern(rule, subject))
             self._chosen[key] = found
-        if self._any_of_a_program:
-            return tuple(rule for rule in found if rule.program in ("", subject.parent))
+        if self._any_passing:
+            return tuple(rule for rule in found if rule.is_for(subject.parent, subject.turn))
         return found
 
-    def add(self, text: str, behavior: Behavior, kept_in: Path | None = None, program: str = "") -> Rule:
+    def add(
+        self, text: str, behavior: Behavior, kept_in: Path | None = None, program: str = "", turn: int = 0
+    ) -> Rule:
         """Put a rule of the session into force. `kept_in` is the file that keeps it longer, for display.
 
-        `program`: it is about the calls of this program alone, until `end_program`.
+        `program`: it is about the calls of this program alone, until `end_program`. `turn`: as `Rule.turn`.
         Raises ValueError with the reason where the rule is malformed or would have no effect.
         """
         source = Source("local" if kept_in else "session", kept_in, self._start, trusted=True)
         rule, problems = read_rule(RuleText(text, str(behavior), source))
         if rule is None or rule.malformed:
             raise ValueError(problems[0].text)
-        rule = replace(rule, granted=True, program=program)
+        rule = replace(rule, granted=True, program=program, turn=turn)
         if rule not in self.session:
             self._replace((*self.session, rule))
         return rule
@@ -82,8 +85,13 @@ class RuleBook:
 
     def end_program(self, program: str) -> None:
         """A program has ended, and its rules with it."""
-        if self._any_of_a_program and any(rule.program == program for rule in self.session):
+        if self._any_passing and any(rule.program == program for rule in self.session):
             self._replace(tuple(rule for rule in self.session if rule.program != program))
+
+    def end_turn(self) -> None:
+        """A turn has ended, and its rules with it."""
+        if any(rule.turn for rule in self.session):
+            self._replace(tuple(rule for rule in self.session if not rule.turn))
 
     def drop(self, rule: Rule) -> None:
         """Take one rule out of force, whatever it comes from."""
@@ -97,7 +105,7 @@ class RuleBook:
     def _replace(self, session: tuple[Rule, ...]) -> None:
         self.session = session
         self._ordered = self._in_order()
-        self._any_of_a_program = any(rule.program for rule in session)
+        self._any_passing = any(rule.program or rule.turn for rule in session)
         self._chosen.clear()
 
     def _in_order(self) -> tuple[Rule, ...]:

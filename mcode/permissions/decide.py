@@ -120,8 +120,8 @@ class Policy:
 
     @property
     def grants(self) -> tuple[Rule, ...]:
-        """The rules of this session alone: the user's answers, and what hooks added; without those of a program."""
-        return tuple(rule for rule in self._book.session if not rule.program)
+        """The rules of this session alone: the user's answers, and what hooks added; not those of a program or turn."""
+        return tuple(rule for rule in self._book.session if not (rule.program or rule.turn))
 
     def grant(self, rule_text: str, *, kept_in: Path | None = None, program: str = "") -> Rule:
         """Allow what a rule covers for the rest of the session; `kept_in` is the file that keeps it longer.
@@ -135,9 +135,16 @@ class Policy:
         """A program has ended: what was granted to its calls is granted no more."""
         self._book.end_program(program)
 
-    def add_rule(self, rule_text: str, behavior: Behavior) -> Rule:
-        """Add a rule of any behavior for the rest of the session; raises ValueError as `grant` does."""
-        return self._book.add(rule_text, behavior)
+    def add_rule(self, rule_text: str, behavior: Behavior, *, turn: int = 0) -> Rule:
+        """Add a rule of any behavior for the rest of the session; raises ValueError as `grant` does.
+
+        `turn`: until `end_turn`, and what it allows are calls of this turn, not of what works on behind it.
+        """
+        return self._book.add(rule_text, behavior, turn=turn)
+
+    def end_turn(self) -> None:
+        """A turn has ended, and with it the rules that were added for it."""
+        self._book.end_turn()
 
     def remove_rule(self, rule_text: str, behavior: Behavior) -> bool:
         """Take back a rule of this session; False where there is none. Rules of files stay."""
@@ -169,7 +176,11 @@ class Policy:
             if rule.behavior is not Behavior.ALLOW:
                 if pattern.touches(place, self.workspace):
                     return False
-            elif not rule.program and pattern.names_the_file() and pattern.covers(place, self.workspace):
+            elif (
+                not (rule.program or rule.turn)
+                and pattern.names_the_file()
+                and pattern.covers(place, self.workspace)
+            ):
                 named = True
         return named or self.paths.secret(place) is None
 
@@ -292,7 +303,7 @@ class Policy:
         return self._book.about(Behavior.DENY, subject) + self._book.about(Behavior.ASK, subject)
 
     def _subject(self, call: Call, tool: Tool, access: Access) -> Subject:
-        return Subject(tool, call.arguments, access, self.paths, self._programs, call.parent)
+        return Subject(tool, call.arguments, access, self.paths, self._programs, call.parent, call.turn)
 
 
 def _typed_by_user(call: Call, subject: Subject) -> Verdict | None:

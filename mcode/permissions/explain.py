@@ -115,7 +115,7 @@ def explanation(
 
 
 def _plays_a_part(rule: Rule, subject: Subject) -> bool:
-    if rule.program not in ("", subject.parent):
+    if not rule.is_for(subject.parent, subject.turn):
         return False
     if rule.behavior is Behavior.ALLOW:
         return any(meets(rule, need, subject) for need in needs_of(subject))

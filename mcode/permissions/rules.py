@@ -51,12 +51,14 @@ class Rule:
     """Added in this session."""
     program: str = ""
     """Id of the `run_code` call whose calls alone it is about; empty for a rule about all calls."""
+    turn: int = 0
+    """Number of the turn that it ends with, and whose calls alone it may allow; 0 for one that stays."""
 
     @property
     def place(self) -> str:
         """Where the rule stands, for people."""
-        if self.program:
-            return "this program"
+        if self.program or self.turn:
+            return "this program" if self.program else "this turn"
         if self.source.path is None:
             return "this session" if self.source.scope == "session" else self.source.name
         return f"{self.source.path}, line {self.line}" if self.line is not None else str(self.source.path)
@@ -71,6 +73,12 @@ class Rule:
     def hides(self) -> bool:
         """True where the tool is taken from the model's view: a well-formed deny rule without a specifier."""
         return self.behavior is Behavior.DENY and isinstance(self.match, Whole) and not self.malformed
+
+    def is_for(self, parent: str | None, turn: int) -> bool:
+        """True where it holds for calls with this parent in this turn; what restricts holds for all."""
+        if self.behavior is not Behavior.ALLOW:
+            return True
+        return self.program in ("", parent) and self.turn in (0, turn)
 
     def is_about(self, tool: str, source: str | None = None) -> bool:
         """True where the rule's name speaks for the tool; `source` is the tool's MCP server, or `core`."""

@@ -33,8 +33,9 @@ class Subject:
         paths: PathPolicy,
         programs: Programs,
         parent: str | None = None,
+        turn: int = 0,
     ) -> None:
-        """`parent`: id of the call whose program makes this one, or in which a sub-agent does."""
+        """`parent`: id of the call whose program makes this one, or in which a sub-agent does. `turn`: its number."""
         self.tool = tool.name
         self.source = tool.source
         self.effects = tool.effects
@@ -44,6 +45,7 @@ class Subject:
         self.paths = paths
         self.programs = programs
         self.parent = parent
+        self.turn = turn
         self._access = access
 
     @cached_property

@@ -26,7 +26,7 @@ def session_web_tools(policy: Policy, pipeline: Callable[[], Pipeline]) -> Seque
             rule.behavior is Behavior.ALLOW
             and isinstance(rule.match, Domain)
             and rule.match.pattern.strip().casefold() == host
-            and rule.program in ("", call.parent)
+            and rule.is_for(call.parent, call.turn)
             for rule in policy.rules
         )
 

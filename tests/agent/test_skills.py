@@ -6,12 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from mcode.call import Origin, Status
-from mcode.events import Notice, QuestionAsked
+from mcode.events import ApprovalRequested, Notice, QuestionAsked
 from mcode.model.usage import count_request
 from mcode.ui.completion import Completer
 from mcode.ui.file_names import FileNames
 from mcode.wiring.options import Options
 from tests.commands.typing import context_of, typed
+from tests.run_code.workplace import until
 from tests.stage import stage, turns, use
 
 if TYPE_CHECKING:
@@ -376,3 +377,51 @@ async def test_a_skill_may_be_the_task_of_a_sub_agent_and_name_its_model(tmp_pat
             "scripted-1",
         ]
         assert here.agent.model == "scripted-1"
+
+
+async def test_what_a_command_file_allows_is_not_for_a_sub_agent_of_an_earlier_turn(tmp_path: Path) -> None:
+    write(tmp_path / "home/.claude/commands/w.md", "---\nallowed-tools: Edit(/src/**)\n---\nWrite it.")
+    task = {"prompt": "apple", "description": "d", "run_in_background": True}
+    started = use("call_tool", "toolu_a", name="Agent", arguments=task)
+    apple = turns(
+        use("Write", "toolu_w1", file_path="lib/1", content=""),
+        use("Write", "toolu_w2", file_path="src/2", content=""),
+        "Apple done.",
+    )["turns"]
+    results: list[Any] = [{}, {"result": {"contains": "lib/1 created"}}, {"result": {"is_error": True}}]
+    whens = [{"user": "apple", **result} for result in results]
+    main = turns(
+        started,
+        "It works.",
+        [
+            use("Write", "toolu_m1", file_path="src/3", content=""),
+            use("Write", "toolu_m2", file_path="lib/4", content=""),
+        ],
+        "Written.",
+        "It is back.",
+    )
+    script = {
+        "turns": [
+            *({"when": when, **reply} for when, reply in zip(whens, apple, strict=True)),
+            *main["turns"],
+        ]
+    }
+    async with stage(tmp_path, script, new_prefixes=4) as here:
+        desk = here.agent.desk
+        desk.attach()
+
+        def asked() -> dict[str, str]:
+            found = (each for each in desk.waiting if isinstance(each, ApprovalRequested))
+            return {each.call.id: each.approval_id for each in found}
+
+        await here.say("go")
+        await until(lambda: set(asked()) == {"toolu_w1"})
+        turn = asyncio.create_task(here.say("/w"))
+        await until(lambda: set(asked()) == {"toolu_w1", "toolu_m2"})
+        desk.decide(asked()["toolu_w1"], "once")
+        await until(lambda: "toolu_w1" not in asked() and "toolu_w2" in asked())
+        for identifier in asked().values():
+            desk.decide(identifier, "deny")
+        await turn
+        await until(lambda: not here.agent.subagents.running)
+    assert {each.call.id: each.status for each in here.outcomes}["toolu_m1"] is Status.OK

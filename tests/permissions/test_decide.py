@@ -384,6 +384,25 @@ def test_a_grant_to_a_program_covers_its_calls_alone_until_it_ends(house: House)
     assert (outcome("prog"), outcome(None)) == ("allow", "allow")  # the one of the session outlives it
 
 
+def test_what_a_turn_allows_is_for_its_own_calls_and_what_it_denies_for_all_until_it_ends(
+    house: House,
+) -> None:
+    policy = house.policy()
+    rule = policy.add_rule("Edit(/src/**)", Behavior.ALLOW, turn=2)
+    policy.add_rule("Read(/docs/**)", Behavior.DENY, turn=2)
+
+    def outcomes(call: str) -> list[str]:
+        return [str(policy.decide(*house.call(call, turn=turn)).behavior) for turn in (1, 2)]
+
+    assert outcomes(EDIT) == ["ask", "allow"]
+    assert outcomes("Read /w/docs/a") == ["deny", "deny"]
+    assert (rule.place, policy.grants) == ("this turn", ())
+    policy.grant("Edit(/src/**)")
+    policy.end_turn()
+    assert outcomes(EDIT) == ["allow", "allow"]  # what the user granted for the session stays
+    assert outcomes("Read /w/docs/a") == ["allow", "allow"]
+
+
 def test_a_secret_that_a_program_was_let_read_is_in_nobody_elses_search(house: House) -> None:
     policy = house.policy()
     policy.grant(f"Read(/{house.start}/.env)", program="prog")

@@ -229,9 +229,10 @@ async def test_a_pattern_for_the_program_does_not_cover_a_sub_agent_that_runs_me
             use("call_tool", "toolu_a", name="Agent", arguments=task),
             use("run_code", "prog", code=writes("a", "b")),
             "Done.",
+            "Apple done.",
             "It is back.",
         ],
-        apple=[use("Write", "toolu_w", file_path="src/c.txt", content="c"), "Apple done."],
+        apple=[use("Write", "toolu_w", file_path="src/c.txt", content="c")],
     )
     async with stage(tmp_path, replies, new_prefixes=4) as here:
 
