@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from mcode.catalog.vocabulary.load import brands
 from mcode.model.reading import is_list, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from mcode.catalog.entry import Entry, Weights
     from mcode.jsontext import JsonObject, JsonValue
@@ -62,7 +63,7 @@ def document_of(entry: Entry, weights: Weights) -> Document:
     for alias in entry.aliases:
         read.add(terms(alias), weights.name, 3)
     first, rest = first_sentence(entry.description[:TEXT_LIMIT])
-    schema = _read_schema(entry.input_schema)
+    schema = _Schema(entry.input_schema)
     for text, weight, usual in (
         (entry.title, weights.title, 3),
         (first, weights.first_sentence, 10),
@@ -74,8 +75,9 @@ def document_of(entry: Entry, weights: Weights) -> Document:
             read.add(terms(text), weight, usual)
             if words.has_unspaced(text):
                 read.add(list(glossed_terms(text)), weight * weights.glossed, usual)
-    read.add(terms(" ".join(schema.names)), weights.parameter, 8)
-    read.add(terms(" ".join(schema.choices)), weights.enum, 12)
+    for names, weight, usual in ((schema.names, weights.parameter, 8), (schema.choices, weights.enum, 12)):
+        if names:
+            read.add(terms(" ".join(names)), weight, usual)
     return Document(read.weights, tuple(dict.fromkeys(name)), frozenset(server))
 
 
@@ -92,12 +94,13 @@ class _Reading:
         if count > usual:
             weight /= 1 - self._thinning + self._thinning * count / usual
         weights = self.weights
-        seen: dict[str, int] = {}
-        for term in found:
-            times = seen.get(term, 0)
-            if times < REPEATS:
-                seen[term] = times + 1
-                weights[term] = weights.get(term, 0.0) + weight
+        known = weights.get
+        if count - len(set(found)) < REPEATS:  # none of them can occur too often
+            for term in found:
+                weights[term] = known(term, 0.0) + weight
+        else:
+            for term, times in Counter(found).items():
+                weights[term] = known(term, 0.0) + weight * (min(REPEATS, times))
 
 
 def terms(text: str) -> list[str]:
@@ -114,40 +117,35 @@ def first_sentence(text: str) -> tuple[str, str]:
 
 
 class _Schema:
-    """What a walk through an input schema collects."""
+    """What a walk through an input schema collects, level by level."""
 
-    def __init__(self) -> None:
+    def __init__(self, schema: JsonObject) -> None:
         self.names: list[str] = []
         self.choices: list[str] = []
         self.texts: list[str] = []
-        self.left = SCHEMA_LIMIT
+        self._beneath: list[JsonValue] = [schema]
+        left = SCHEMA_LIMIT
+        while self._beneath and left > 0:
+            level, self._beneath = self._beneath[:left], []
+            left -= len(level)
+            for part in level:
+                if is_object(part):
+                    self._read(part)
 
-
-def _read_schema(schema: JsonObject) -> _Schema:
-    found = _Schema()
-    level: list[JsonValue] = [schema]
-    while level and found.left > 0:
-        level = [child for part in level for child in _read_part(part, found)]
-    return found
-
-
-def _read_part(part: JsonValue, found: _Schema) -> Iterator[JsonValue]:
-    """Note what one level of a schema says; give the schemas beneath it."""
-    if not is_object(part) or found.left <= 0:
-        return
-    found.left -= 1
-    for key, value in islice(part.items(), SCHEMA_LIMIT):
-        if key == "description":
-            if isinstance(value, str):
-                found.texts.append(value[:TEXT_LIMIT])
-        elif key in CHOICES:
-            found.choices += _texts(value)
-        elif key in TABLES_OF_SCHEMAS and is_object(value):
-            if key == "properties":
-                found.names += map(str, islice(value, SCHEMA_LIMIT))
-            yield from islice(value.values(), SCHEMA_LIMIT)
-        elif key in SCHEMAS:
-            yield from islice(value, SCHEMA_LIMIT) if is_list(value) else (value,)
+    def _read(self, part: JsonObject) -> None:
+        """Note what one part of a schema says, and which parts are beneath it."""
+        for key, value in part.items() if len(part) <= SCHEMA_LIMIT else islice(part.items(), SCHEMA_LIMIT):
+            if key == "description":
+                if isinstance(value, str):
+                    self.texts.append(value[:TEXT_LIMIT])
+            elif key in CHOICES:
+                self.choices += _texts(value)
+            elif key in TABLES_OF_SCHEMAS and is_object(value):
+                if key == "properties":
+                    self.names += map(str, islice(value, SCHEMA_LIMIT))
+                self._beneath += islice(value.values(), SCHEMA_LIMIT)
+            elif key in SCHEMAS:
+                self._beneath += islice(value, SCHEMA_LIMIT) if is_list(value) else (value,)
 
 
 def _texts(value: JsonValue) -> Iterable[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from mcode.catalog import words
@@ -11,7 +11,7 @@ from mcode.catalog.spelling import Lexicon
 from mcode.catalog.vocabulary.load import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from mcode.catalog.document import Document
     from mcode.catalog.entry import Entry
@@ -35,9 +35,8 @@ class Postings:
 
     def __init__(self, pairs: Sequence[tuple[Entry, Document]], saturation: float) -> None:
         self.entries = [entry for entry, _ in pairs]
-        self.held: dict[str, tuple[list[int], list[float]]] = {}
+        self.held = _turned_round([document for _, document in pairs], saturation)
         """By term: positions of the tools, and the saturated weight of the term in each."""
-        self._fill([document for _, document in pairs], saturation)
         self._rarities = {term: self._rarity(len(held[0])) for term, held in self.held.items()}
         self._highest = self._rarity(0)
         few = len(self.entries) < MANY
@@ -57,8 +56,9 @@ class Postings:
         self.lexicon = Lexicon(self.held)
         self._by_name: dict[str, list[int]] = {}
         for position, entry in enumerate(self.entries):
-            for name in {entry.name, entry.bare_name, entry.server + entry.bare_name, *entry.aliases}:
-                self._by_name.setdefault(words.plain(name), []).append(position)
+            bare = entry.bare_name
+            for name in {*map(words.plain, (entry.name, bare, entry.server + bare, *entry.aliases))}:
+                self._by_name.setdefault(name, []).append(position)
 
     def named(self, name: str) -> Sequence[int]:
         """The tools of this name, full or bare, whatever its letter case and punctuation."""
@@ -83,17 +83,6 @@ class Postings:
         """The inverse document frequency of a term; the highest for one that no tool holds."""
         return self._rarities.get(term, self._highest)
 
-    def _fill(self, documents: Sequence[Document], saturation: float) -> None:
-        held = self.held
-        top = saturation + 1
-        for position, document in enumerate(documents):
-            for term, weight in document.terms.items():
-                pair = held.get(term)
-                if pair is None:
-                    pair = held[term] = ([], [])
-                pair[0].append(position)
-                pair[1].append(weight * top / (weight + saturation))
-
     def _families(self, documents: Sequence[Document]) -> dict[str, frozenset[str]]:
         """By server: the words in its tools' names that stand for the server, as in `slack_post_message`."""
         counts: dict[str, Counter[str]] = {}
@@ -114,12 +103,39 @@ class Postings:
         }
 
     def _shares(self, terms: Sequence[str], family: frozenset[str]) -> tuple[tuple[str, float], ...]:
-        rarities = [self._rarities[term] * (FAMILY_SHARE if term in family else 1.0) for term in terms]
+        known = self._rarities
+        rarities = [known[term] * FAMILY_SHARE if term in family else known[term] for term in terms]
         whole = sum(rarities)
-        return tuple((term, rarity / whole) for term, rarity in zip(terms, rarities, strict=True))
+        return tuple([(term, rarity / whole) for term, rarity in zip(terms, rarities, strict=True)])
 
     def _rarity(self, count: int) -> float:
         return math.log(1 + (len(self.entries) - count + 0.5) / (count + 0.5))
+
+
+class _Saturated(dict[float, float]):
+    """Weights by what they are before saturation: few of them differ, and one object will do for all that do not."""
+
+    def __init__(self, saturation: float) -> None:
+        super().__init__()
+        self._saturation = saturation
+
+    def __missing__(self, weight: float) -> float:
+        found = self[weight] = weight * (self._saturation + 1) / (weight + self._saturation)
+        return found
+
+
+def _turned_round(
+    documents: Iterable[Document], saturation: float
+) -> dict[str, tuple[list[int], list[float]]]:
+    held: defaultdict[str, tuple[list[int], list[float]]] = defaultdict(lambda: ([], []))
+    saturated = _Saturated(saturation)
+    for position, document in enumerate(documents):
+        for term, weight in document.terms.items():
+            positions, scores = held[term]
+            positions.append(position)
+            scores.append(saturated[weight])
+    held.default_factory = None
+    return held
 
 
 def _deeds(terms: Sequence[str]) -> frozenset[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from mcode.catalog.vocabulary.characters import simplified
@@ -21,6 +23,9 @@ STEM_CACHE = 20_000
 PIECE_CACHE = 20_000
 """Pieces of text whose words and terms are remembered."""
 
+STEMS = Path(__file__).with_name("vocabulary") / "stems.txt"
+"""Lines of a word and its stem."""
+
 UNSPACED = (
     "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
@@ -32,7 +37,8 @@ PLURAL_FORMS = frozenset({"news", "atlas", "cosmos", "bias", "andes", "skis"})
 
 _PLURAL = re.compile(r"(?=.*[aeiou]..)(?!.*(?:ies|sses)$).*[^su]s")
 _ENDING = re.compile(r"(?:[eiys]|ed|ing|er|ator|ic|al|ll|ful|ism|ment|ent|ant|ion|ly)$")
-_PLAIN_WORD = re.compile(r"[A-Za-z0-9]+")
+_BLANKED = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
+_SQUEEZED = {code: chr(code).lower() if chr(code).isalnum() else None for code in range(128)}
 _ANY_WORD = re.compile(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _CASE_CHANGE = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
@@ -63,12 +69,28 @@ def stem(word: str) -> str:
         return _fold(word)
     if len(word) < 4 or not word.isalpha():
         return word
+    return known_stems().get(word) or work_out_stem(word)
+
+
+def work_out_stem(word: str) -> str:
+    """The English stem of a lower-case word of at least four letters, without the table."""
     if word[-1] == "s" and _CONSONANTS.fullmatch(word):
         return word[:-1]  # the plural of an abbreviation: pdfs
     # The stemmer takes some 60 us for a word, so it is spared what it would leave alone or has done already.
     if word[-1] == "s" and word not in PLURAL_FORMS and _PLURAL.fullmatch(word):
         return stem(word[:-1])
-    return stemmer("english").stemWord(word) if _ENDING.search(word) else word
+    return stemmer("english").stemWord(word) if is_work(word) else word
+
+
+def is_work(word: str) -> bool:
+    """Whether the stemmer may do something to a word."""
+    return _ENDING.search(word) is not None
+
+
+@cache
+def known_stems() -> dict[str, str]:
+    """The stems of words that the tables of the search hold, worked out beforehand by `tools/stems.py`."""
+    return dict(line.split() for line in STEMS.read_text("ascii").splitlines())
 
 
 @lru_cache(maxsize=4_000)
@@ -103,7 +125,7 @@ def has_unspaced(text: str) -> bool:
 def pieces(text: str) -> list[str]:
     """Runs of letters and digits as they stand; Chinese, Japanese and Korean runs apart from the rest."""
     if text.isascii():
-        return _PLAIN_WORD.findall(text)
+        return text.translate(_BLANKED).split()
     return _ANY_WORD.findall(unicodedata.normalize("NFKC", text))
 
 
@@ -133,15 +155,26 @@ def parts_of(piece: str, whole: frozenset[str]) -> tuple[str, ...]:
 
 def terms(text: str, whole: frozenset[str] = frozenset()) -> list[str]:
     """What an index holds of a text, in order; `whole` as in `split`."""
-    found: list[str] = []
-    for piece in pieces(text):
-        found += _terms_of_piece(piece, whole)
-    return found
+    return list(chain.from_iterable(map(_terms_by_piece(whole).__getitem__, pieces(text))))
 
 
-@lru_cache(maxsize=PIECE_CACHE)
-def _terms_of_piece(piece: str, whole: frozenset[str]) -> tuple[str, ...]:
-    return tuple(term for word in parts_of(piece, whole) for term in terms_of(word))
+class _TermsByPiece(dict[str, tuple[str, ...]]):
+    """The terms of pieces of text, each worked out once: of all that indexing does, looking them up is the most."""
+
+    def __init__(self, whole: frozenset[str]) -> None:
+        super().__init__()
+        self._whole = whole
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        if len(self) >= PIECE_CACHE:
+            self.clear()
+        found = self[piece] = tuple(term for word in parts_of(piece, self._whole) for term in terms_of(word))
+        return found
+
+
+@cache
+def _terms_by_piece(whole: frozenset[str]) -> _TermsByPiece:
+    return _TermsByPiece(whole)
 
 
 def terms_of(word: str) -> Iterator[str]:
@@ -165,4 +198,6 @@ def pairs(run: str) -> list[str]:
 
 def plain(name: str) -> str:
     """A name without letter case and punctuation, for comparing what was typed with what exists."""
+    if name.isascii():
+        return name.translate(_SQUEEZED)
     return "".join(pieces(name)).lower()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mcode.catalog import words
 from mcode.catalog.vocabulary.load import brands, vocabulary
+from tools import stems
 
 
 @pytest.mark.parametrize(
@@ -107,3 +108,12 @@ def test_any_text_can_be_cut(text: str) -> None:
         assert len(term) <= 4 * words.WORD_LIMIT
     words.fold(text)
     words.plain(text)
+
+
+def test_the_shipped_stems_are_those_of_the_stemmer_and_of_the_words_of_the_tables() -> None:
+    assert words.STEMS.read_text("ascii") == stems.table()
+
+
+@given(st.text(max_size=60))
+def test_plain_names_are_their_words_joined(name: str) -> None:
+    assert words.plain(name) == "".join(words.pieces(name)).lower()
