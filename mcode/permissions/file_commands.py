@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.permissions.path_names import protected_part
+from mcode.permissions.path_names import names_its_secrets, protected_part
 from mcode.permissions.resolve import exists, is_directory
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ def edits_workspace_only(
         return False
     if program == "cp" and not ground.takes_copies(rest, operands):
         return False
-    may_move = program not in _MOVING or not any(map(ground.holds_links, operands))
+    may_move = program not in _MOVING or not any(
+        ground.holds_links(word) or ground.hides(word) for word in operands
+    )
     return may_move and all(ground.may_change(word) for word in operands)
 
 
@@ -132,6 +134,10 @@ class _Ground:
         if place.resolved != place.spellings[0]:
             return True
         return not _all_below(place, lambda entry: not entry.is_symlink())
+
+    def hides(self, word: str) -> bool:
+        """True where what is in the directory is a secret by the directory's name."""
+        return any(map(names_its_secrets, self.paths.locate(word, self.directory).spellings))
 
     def _content_is_free(self, place: Place) -> bool:
         """True where nothing protected lies in the directory, as far as that can be seen in a moment."""

@@ -87,6 +87,7 @@ _SECRET_DIRECTORIES = frozenset({".ssh", ".aws", ".gnupg", ".azure", ".oci"})
 _SECRET_PAIRS = frozenset(
     {(".config", "gh"), (".config", "gcloud"), (".docker", "config.json"), (".kube", "config")}
 )
+_FIRST_OF_PAIR = frozenset(first for first, _ in _SECRET_PAIRS)
 _SECRET_NAME = re.compile(
     r"""
     \.env.* | .*\.(?:pem|key|p12|pfx|ppk|jks|keystore|kdbx)
@@ -141,6 +142,11 @@ def secret_part(path: str) -> str | None:
     return last if _SECRET_NAME.fullmatch(last) else None
 
 
+def names_its_secrets(path: str) -> bool:
+    """True for a directory in which files are known for secrets by its name: under another name they are not."""
+    return folded(path).rpartition("/")[2] in _FIRST_OF_PAIR
+
+
 def secrets_among(paths: Iterable[str]) -> Iterator[str]:
     """Those of many relative paths that mark files of secrets."""
     folders: dict[str, tuple[bool, bool]] = {}
@@ -150,7 +156,7 @@ def secrets_among(paths: Iterable[str]) -> Iterator[str]:
         if known is None:
             parts = folded(folder).split("/")
             is_secret = secret_part(f"{folder}/x") is not None
-            known = folders[folder] = is_secret, any(parts[-1] == first for first, _ in _SECRET_PAIRS)
+            known = folders[folder] = is_secret, parts[-1] in _FIRST_OF_PAIR
         is_secret, needs_look = known
         if is_secret or _SECRET_NAME.fullmatch(folded(name)) or (needs_look and secret_part(path)):
             yield path

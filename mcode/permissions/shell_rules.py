@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from mcode.permissions.programs import words_of
+from mcode.permissions.programs import WRITES_ALL, WRITES_LAST, words_of
 from mcode.permissions.shell import Form, read_shell
 from mcode.permissions.shell_tree import ParserMissingError
 
@@ -38,11 +38,16 @@ def covers(pattern: CommandPattern, command: SimpleCommand) -> bool:
 
 
 def only_exactly(command: SimpleCommand) -> bool:
-    """True where no rule with a wildcard covers the command, since it runs what such a rule does not show."""
+    """True where no rule with a wildcard covers the command, since it runs or changes what the rule does not show."""
+    found = unwrapped(command.words)
+    if any(words[0].value == "xargs" for words in found[:-1]):
+        program = found[-1][0].value.rpartition("/")[2]
+        if program in WRITES_ALL or program in WRITES_LAST:
+            return True
     return any(
         words[0].value in _ONLY_EXACT
         or (words[0].value == "find" and not _FIND_ACTS.isdisjoint(word.value for word in words))
-        for words in unwrapped(command.words)
+        for words in found
     )
 
 

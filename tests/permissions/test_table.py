@@ -199,6 +199,14 @@ def test_accept_edits_does_not_move_or_copy_links_which_the_rest_of_the_line_may
     assert judged(house, "mv src new && touch new/x", mode=Mode.ACCEPT_EDITS).behavior is Behavior.ALLOW
 
 
+def test_a_directory_that_makes_secrets_of_its_files_keeps_its_name(house: House) -> None:
+    (house.start / "src/.docker").mkdir()
+    (house.start / "src/.docker/config.json").write_text("{}")
+    for line in ("mv src/.docker plain", "cp -r src/.docker plain", "cp -r src/.Docker plain"):
+        assert judged(house, line, mode=Mode.ACCEPT_EDITS).behavior is Behavior.ASK, line
+    assert judged(house, "mv src new", mode=Mode.ACCEPT_EDITS).behavior is Behavior.ALLOW
+
+
 def test_f_06_a_search_below_a_directory_survives_whatever_lies_in_it(house: House) -> None:
     odd = house.start / "odd"
     (odd / "closed").mkdir(parents=True)
@@ -298,6 +306,9 @@ def test_a_rule_about_reading_opens_a_place_outside_for_reading_commands(house: 
         ("Bash(cp *)", "nohup cp README.md /etc/x", "ask"),
         ("Bash(cat *)", "echo .env | xargs cat", "ask"),
         ("Bash(touch *)", "echo /etc/x | xargs touch", "ask"),
+        ("Bash(rm *)", "ls | xargs rm", "ask"),
+        ("Bash(rm *)", "ls | timeout 5 xargs rm", "ask"),
+        ("Bash(xargs rm)", "ls | xargs rm", "allow"),
         ("Bash(grep *)", "grep -R TODO .", "ask"),
         ("Bash(jq *)", "jq . .env", "ask"),
         ("Bash(cat *)", "cat .env", "ask"),
