@@ -9,6 +9,7 @@ import gc
 import importlib
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,14 @@ from hypothesis import HealthCheck, settings
 from tests.surroundings import isolate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
 HERE = Path(__file__).parent
 TOP = HERE.parent
+PACKAGE = TOP / "mcode"
+PROGRAMS = ("git",)
+"""What tests start besides Python and what every system has."""
+
 FIXTURE = "fixture_project"
 """A project for mcode to work in; its tests are none of ours."""
 
@@ -50,6 +55,32 @@ def pytest_configure(config: pytest.Config) -> None:
     runs_tests = hasattr(config, "workerinput") or config.getoption("dist", "no") == "no"
     if runs_tests:
         isolate()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    """What a fixture needs and this machine has not is the reason to skip."""
+    with skipped_without_programs():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """What a test needs and this machine has not is the reason to skip."""
+    with skipped_without_programs():
+        return (yield)
+
+
+@contextlib.contextmanager
+def skipped_without_programs() -> Generator[None]:
+    """Skip where a test, not mcode, has started a program that is nowhere to be found."""
+    try:
+        yield
+    except FileNotFoundError as fault:
+        passed = {Path(frame.filename) for frame in traceback.extract_tb(fault.__traceback__)}
+        if fault.filename in PROGRAMS and not any(file.is_relative_to(PACKAGE) for file in passed):
+            pytest.skip(f"{fault.filename} is not installed")
+        raise
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -46,8 +47,13 @@ def shell(machine: Machine, line: str, *arguments: str) -> subprocess.CompletedP
 
 def catches_sigterm(process: int) -> bool:
     """Whether a process has set itself up for the signals that end it."""
-    told = subprocess.run(["ps", "-o", "caught=", "-p", str(process)], capture_output=True, text=True)
-    return bool(int(told.stdout.strip() or "0", 16) >> (signal.SIGTERM - 1) & 1)
+    status = Path(f"/proc/{process}/status")
+    if status.exists():
+        (caught,) = (line.split()[1] for line in status.read_text().splitlines() if line.startswith("SigCgt"))
+    else:
+        told = subprocess.run(["ps", "-o", "caught=", "-p", str(process)], capture_output=True, text=True)
+        caught = told.stdout.strip() or "0"
+    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ async def test_b_10_signals_are_as_a_program_expects_them(here: Path) -> None:
 
 @LINUX
 async def test_b_10_a_command_is_in_a_session_of_its_own(here: Path) -> None:
-    result = await shell("ps -o sid= -p $$; echo $$", here)
+    result = await shell(f"{sys.executable} -c 'import os; print(os.getsid(0))'; echo $$", here)
     session, own = result.stdout.text.split()
     assert session == own
 
