@@ -72,7 +72,7 @@ def document_of(entry: Entry, weights: Weights) -> Document:
         (" ".join(schema.texts)[:TEXT_LIMIT], weights.parameter_text, 60),
     ):
         if text:
-            read.add(terms(text), weight, usual)
+            read.add(words.prose_terms(text, brands()), weight, usual)
             if words.has_unspaced(text):
                 read.add(list(glossed_terms(text)), weight * weights.glossed, usual)
     for names, weight, usual in ((schema.names, weights.parameter, 8), (schema.choices, weights.enum, 12)):

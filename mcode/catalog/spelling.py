@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mcode.catalog.vocabulary.load import Phrase
 
@@ -28,7 +28,7 @@ KEPT_GUESSES = 500
 class Lexicon:
     """The terms of an index, with what spelling needs of them."""
 
-    def __init__(self, terms: Collection[str]) -> None:
+    def __init__(self, terms: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> None:
         self._terms = terms
         self._guessed: dict[str, list[Phrase]] = {}
 
@@ -56,11 +56,16 @@ class Lexicon:
         return known
 
     def _guess(self, term: str) -> list[Phrase]:
-        for guess in (self._longer, self._compound, self._shorter, self._slips):
+        slips = sorted(self._slips(term), key=self._held, reverse=True)[:GUESSES]
+        for guess in (self._longer, self._compound, self._shorter):
             found = list(islice(guess(term), GUESSES))
             if found:
-                return found
-        return []
+                return slips if slips and self._held(slips[0]) > max(map(self._held, found)) else found
+        return slips
+
+    def _held(self, phrase: Phrase) -> int:
+        """How many tools hold the rarest term of a guess."""
+        return min(len(self._terms[term][0]) for term in phrase)
 
     def _longer(self, term: str) -> Iterator[Phrase]:
         if len(term) < SHORTEST_PREFIX:

@@ -155,26 +155,36 @@ def parts_of(piece: str, whole: frozenset[str]) -> tuple[str, ...]:
 
 def terms(text: str, whole: frozenset[str] = frozenset()) -> list[str]:
     """What an index holds of a text, in order; `whole` as in `split`."""
-    return list(chain.from_iterable(map(_terms_by_piece(whole).__getitem__, pieces(text))))
+    return list(chain.from_iterable(map(_terms_by_piece(whole, False).__getitem__, pieces(text))))
+
+
+def prose_terms(text: str, whole: frozenset[str] = frozenset()) -> list[str]:
+    """The same of prose, in which a name with odd capitals (BibTeX) also stands as people type it."""
+    return list(chain.from_iterable(map(_terms_by_piece(whole, True).__getitem__, pieces(text))))
 
 
 class _TermsByPiece(dict[str, tuple[str, ...]]):
     """The terms of pieces of text, each worked out once: of all that indexing does, looking them up is the most."""
 
-    def __init__(self, whole: frozenset[str]) -> None:
+    def __init__(self, whole: frozenset[str], is_prose: bool) -> None:
         super().__init__()
         self._whole = whole
+        self._is_prose = is_prose
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
         if len(self) >= PIECE_CACHE:
             self.clear()
-        found = self[piece] = tuple(term for word in parts_of(piece, self._whole) for term in terms_of(word))
+        parts = parts_of(piece, self._whole)
+        found = tuple(term for word in parts for term in terms_of(word))
+        if self._is_prose and len(parts) > 1 and piece[0].isupper() and min(map(len, parts)) < 3:
+            found += (stem(piece[:WORD_LIMIT].lower()),)
+        self[piece] = found
         return found
 
 
 @cache
-def _terms_by_piece(whole: frozenset[str]) -> _TermsByPiece:
-    return _TermsByPiece(whole)
+def _terms_by_piece(whole: frozenset[str], is_prose: bool) -> _TermsByPiece:
+    return _TermsByPiece(whole, is_prose)
 
 
 def terms_of(word: str) -> Iterator[str]:

@@ -6,7 +6,11 @@ import pytest
 
 from mcode.catalog.spelling import Lexicon, one_slip
 
-LEXICON = Lexicon(["configur", "screenshot", "site", "map", "branch", "branches2", "notif", "pod"])
+RARE = ((0,), (1.0,))
+COMMON = ((0, 1, 2), (1.0, 1.0, 1.0))
+LEXICON = Lexicon(
+    dict.fromkeys(["configur", "screenshot", "site", "map", "branch", "branches2", "notif", "pod"], RARE)
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +25,11 @@ LEXICON = Lexicon(["configur", "screenshot", "site", "map", "branch", "branches2
 )
 def test_beginnings_compounds_and_slips_are_guessed(term: str, guess: tuple[str, ...]) -> None:
     assert guess in LEXICON.guesses(term)
+
+
+def test_a_slip_of_a_common_word_is_likelier_than_the_beginning_of_a_rare_one() -> None:
+    assert Lexicon({"marketing": RARE, "marked": COMMON}).guesses("market") == [("marked",)]
+    assert Lexicon({"marketing": COMMON, "marked": RARE}).guesses("market") == [("marketing",)]
 
 
 def test_what_is_like_nothing_is_guessed_to_be_nothing() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mcode.catalog import words
 from mcode.catalog.vocabulary.load import brands, vocabulary
-from tools import stems
+from tools.stems import table
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,15 @@ def test_any_text_can_be_cut(text: str) -> None:
 
 
 def test_the_shipped_stems_are_those_of_the_stemmer_and_of_the_words_of_the_tables() -> None:
-    assert words.STEMS.read_text("ascii") == stems.table()
+    assert words.STEMS.read_text("ascii") == table()
 
 
 @given(st.text(max_size=60))
 def test_plain_names_are_their_words_joined(name: str) -> None:
     assert words.plain(name) == "".join(words.pieces(name)).lower()
+
+
+def test_a_name_with_odd_capitals_is_found_in_prose_however_it_is_typed() -> None:
+    assert {"bib", "bibtex"} <= set(words.prose_terms("Export BibTeX citations"))
+    assert "createissu" not in words.prose_terms("createIssue")
+    assert "bibtex" not in words.terms("BibTeX")
