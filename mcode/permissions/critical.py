@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcode.permissions.path_names import folded
 from mcode.permissions.resolve import identity, parents
-from mcode.permissions.shell_files import directories_of, plain_path
+from mcode.permissions.shell_files import directories_of, plain_path, without_braces
 
 if TYPE_CHECKING:
     from mcode.permissions.shell_reach import Reach
@@ -40,7 +40,7 @@ class CriticalPaths:
         """
         if word == "":
             return recursive
-        return any(self._is_critical_word(option, recursive) for option in _without_braces(word))
+        return any(self._is_critical_word(option, recursive) for option in without_braces(word))
 
     def names(self, word: str) -> bool:
         """True where the word is a critical path as it stands, with nothing in it that the shell expands."""
@@ -77,12 +77,3 @@ class CriticalPaths:
             if identity(absolute) in self._identities:
                 return True
         return False
-
-
-def _without_braces(word: str) -> tuple[str, ...]:
-    """The word, and roughly what braces in it expand to."""
-    if "{" not in word or "${" in word:
-        return (word,)
-    before, _, rest = word.partition("{")
-    inner, _, after = rest.rpartition("}")
-    return (word, *(before + piece + after for piece in re.split(r"[{},]", inner)))

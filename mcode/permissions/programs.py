@@ -56,6 +56,13 @@ SHOWS_FILES = words_of(
 )
 """Programs whose arguments are files that they show; rules about `Read` reach into these."""
 
+TAKES_FILES = words_of(
+    """
+    tar zip 7z gzip bzip2 xz zstd scp sftp rsync curl wget nc openssl gpg ed ex vi vim nvim nano emacs perl ruby
+    """
+)
+"""Programs that send, pack or open files which an argument names; rules that deny `Read` reach into these, too."""
+
 WRITES_ALL = words_of("rm rmdir unlink shred mv touch mkdir tee truncate")
 """Programs that change every file which an argument names; rules about `Edit` reach into these."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.config.repository import git_directory
-from mcode.permissions.programs import GIT_SHOWS, SHOWS_FILES, WRITES_ALL, WRITES_LAST
+from mcode.permissions.programs import GIT_SHOWS, SHOWS_FILES, TAKES_FILES, WRITES_ALL, WRITES_LAST
 from mcode.permissions.resolve import parents, place_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ DIRECTORY_LIMIT = 16
 PLACE_LIMIT = 500
 """Places of one line that are looked up on the disk; further ones are compared as they are spelled."""
 
+BRACES_LIMIT = 50
+"""Words that one with braces is taken for."""
+
 PATH_LIMIT = 4096
 """Characters of a path; Linux and macOS open no file by a longer one, so a longer word names none."""
 
@@ -45,7 +48,7 @@ EXPANSION = re.compile(r"\$\(|[`$]")
 def files_read(reach: Reach, paths: PathPolicy) -> tuple[Place, ...]:
     """Files that the line shows or feeds to a program, as far as a rough reading tells."""
     words: list[str] = []
-    for program in (*SHOWS_FILES, *WRITES_LAST, "mv"):
+    for program in (*SHOWS_FILES, *TAKES_FILES, *WRITES_LAST, "mv"):
         for command in reach.running(program):
             words.extend(command.arguments)
     of_git = [
@@ -150,7 +153,7 @@ def _places(
     bases = tuple(dict.fromkeys(bases)) or _bases(reach, paths)
     found: dict[str, Place] = {}
     for word in dict.fromkeys(words):
-        for candidate in dict.fromkeys((word, word.partition("=")[2])):
+        for candidate in _candidates(word):
             path = plain_path(candidate, workspace)
             if not path or len(path) > PATH_LIMIT:
                 continue
@@ -164,6 +167,24 @@ def _places(
                 for spelled in _expanded(absolute):
                     found[spelled] = paths.locate(spelled)
     return tuple(found.values())
+
+
+def _candidates(word: str) -> Iterator[str]:
+    """What in a word may be a path: all of it, what is behind `=`, behind the `@` of curl, and out of braces."""
+    seen: dict[str, None] = {}
+    for text in without_braces(word)[:BRACES_LIMIT]:
+        for part in (text, text.partition("=")[2]):
+            seen.update(dict.fromkeys((part, part.removeprefix("@"))))
+    yield from seen
+
+
+def without_braces(word: str) -> tuple[str, ...]:
+    """The word, and roughly what braces in it expand to."""
+    if "{" not in word or "${" in word:
+        return (word,)
+    before, _, rest = word.partition("{")
+    inner, _, after = rest.rpartition("}")
+    return (word, *(before + piece + after for piece in re.split(r"[{},]", inner)))
 
 
 def _expanded(path: str) -> tuple[str, ...]:
