@@ -308,7 +308,7 @@ async def test_the_smallest_terminals_show_what_waits_the_keys_the_prompt_and_th
 
 async def test_a_long_draft_and_a_full_queue_leave_what_waits_its_rows(tmp_path: Path) -> None:
     script = turns(use("Bash", command="make"), "Done.")
-    async with screen(tmp_path, script, size=(80, 24)) as on:
+    async with screen(tmp_path, script, size=(80, 24), manners=PARKED) as on:
         await on.type("begin\n")
         await on.until(lambda: bool(on.app.deciding.waiting))
         for text in ("one", "two", "three", "four"):
