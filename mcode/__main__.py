@@ -25,9 +25,10 @@ def _answer(arguments: list[str]) -> int:
 
 
 def _leave_if_a_thread_is_busy(code: int) -> None:
-    """Leave at once where a daemon thread is still loading a library: it must not run on in a dying interpreter."""
+    """Leave at once where a thread is still loading a library: it must neither be waited for, nor run on in a dying
+    interpreter. Work that has to be done before the end has been waited for: the loop is closed."""
     threading = sys.modules.get("threading")
-    if threading is not None and any(thread.daemon for thread in threading.enumerate()):
+    if threading is not None and threading.active_count() > 1:
         import os
 
         os._exit(code)

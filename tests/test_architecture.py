@@ -22,7 +22,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 ROWS = (
     ("jsontext", "errors", "demo"),
-    ("call", "tool", "events", "text", "masking", "files", "images", "process", "logs", "streams"),
+    ("call", "tool", "events", "text", "masking", "files", "images", "process", "logs", "streams", "threads"),
     ("model", "config"),
     ("catalog", "session"),
     ("permissions", "mcp", "builtins"),

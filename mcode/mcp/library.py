@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import importlib
 import logging
 import threading
 from typing import Any, cast
+
+from mcode.threads import in_own_thread
 
 LOGGERS = ("mcp", "mcp_types", "httpx2", "anyio")
 
@@ -38,30 +38,8 @@ def load() -> None:
 
 async def loaded() -> None:
     """Load it without holding up the loop, nor the end of mcode: nobody waits for the thread then."""
-    if _ready.is_set():
-        return
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
-
-    def finish(error: ImportError | None) -> None:
-        if done.done():
-            return
-        if error is None:
-            done.set_result(None)
-        else:
-            done.set_exception(error)
-
-    def work() -> None:
-        failed: ImportError | None = None
-        try:
-            load()
-        except ImportError as error:
-            failed = error
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(finish, failed)
-
-    threading.Thread(target=work, daemon=True).start()
-    await done
+    if not _ready.is_set():
+        await in_own_thread(load)
 
 
 def failures() -> tuple[type[Exception], ...]:

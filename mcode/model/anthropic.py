@@ -23,6 +23,7 @@ from mcode.model.profiles import HeaderStyle
 from mcode.model.reading import is_object, text_field
 from mcode.model.sending_hook import hook_for
 from mcode.model.sse import BrokenStreamError, EventDecoder
+from mcode.threads import in_own_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Mapping
@@ -207,7 +208,7 @@ class AnthropicClient:
             if self._client is None:
                 if self._credential and not _can_be_sent(self._credential):
                     raise ModelFailure(self._unusable_credential())
-                self._client = await asyncio.to_thread(self._make_client)
+                self._client = await in_own_thread(self._make_client)
             return self._client
 
     def _make_client(self) -> AsyncAnthropic:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from mcode.threads import in_own_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,20 +17,12 @@ async def load_modules(names: Sequence[str]) -> None:
 
     Nobody waits for the thread where this is cancelled: a run that a signal ends does not load the rest first.
     """
-    loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def load() -> None:
-        try:
-            for name in names:
-                import_module(name)
-        finally:
-            with suppress(RuntimeError):  # the loop is closed: mcode has ended
-                loop.call_soon_threadsafe(done.set)
+        for name in names:
+            import_module(name)
 
-    threading.Thread(target=load, daemon=True).start()
-    await done.wait()
-    for name in names:
-        import_module(name)  # at once, unless it failed in the thread: then the error is raised here
+    await in_own_thread(load)
 
 
 def load_behind(*loaders: Callable[[], None]) -> None:
