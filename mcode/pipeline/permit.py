@@ -155,7 +155,9 @@ class Permission:
         if not answer.allowed:
             return self._denied(admitted, answer)
         if answer.choice == RULE:
-            now = self._permitted_since(admitted, verdict) or verdict
+            now = self._permitted_since(admitted, verdict)
+            if now is None:  # the rule is gone again
+                return await self._ask_user(admitted, preview, verdict)
             return _permitted(admitted, now)
         if answer.proposal is not None:
             await self.keep_rule(answer.proposal, call)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcode.call import Status
 from mcode.events import ApprovalRequested, ApprovalResolved, ToolStarted
+from mcode.permissions.verdict import Behavior
 from tests.agent.test_subagents import script
 from tests.run_code.sessions import hook_script, project, result_of, session
 from tests.run_code.workplace import until
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from mcode.events import Event
     from tests.stage import Stage
 
 WRITES = (
@@ -259,6 +261,29 @@ async def test_a_pattern_kept_for_the_session_after_all_outlives_the_program(tmp
         here.answer("session")
         await here.say("go")
         assert [rule.text for rule in here.agent.policy.grants] == ["Edit(/src/**)"]
+
+
+async def test_a_call_that_a_rule_covered_is_asked_about_again_where_the_rule_is_gone_before_it_goes_on(
+    tmp_path: Path,
+) -> None:
+    root = project(tmp_path)
+    async with session(tmp_path, writes("a", "b")) as here:
+
+        def take_back(event: Event) -> None:
+            if isinstance(event, ApprovalResolved) and event.choice == "rule":
+                assert here.agent.policy.remove_rule("Edit(/src/**)", Behavior.ALLOW)
+
+        here.agent.events.subscribe(take_back)
+        here.agent.desk.attach()
+        turn = asyncio.create_task(here.say("go"))
+        await until(lambda: len(waiting(here)) == 2)
+        assert here.agent.desk.decide(waiting(here)[1].approval_id, "session")
+        await until(lambda: len(here.of(ApprovalRequested)) == 3 or turn.done())
+        (again,) = waiting(here)
+        assert again.call.id == "prog_1"
+        assert here.agent.desk.decide(again.approval_id, "deny")
+        await turn
+        assert [path.name for path in (root / "src").iterdir()] == ["b.txt"]
 
 
 async def test_deny_and_stop_ends_the_program_and_the_turn_goes_on(tmp_path: Path) -> None:
