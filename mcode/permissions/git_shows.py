@@ -68,7 +68,7 @@ def leave_out(run: GitRead, directory: str, guarded: Guarded) -> tuple[str, str]
     if odd is not None:
         return f"it would show {odd!r}, which is not read unasked"
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    note = f"Left out, since reading it asks or is denied: {', '.join(names[:_SHOWN])}{more}."
+    note = f"Left out, since reading it asks or is denied (name it to be asked): {', '.join(names[:_SHOWN])}{more}."
     return _text(run, before, after, [f":(top,exclude,literal){name}" for name in names]), note
 
 

@@ -314,7 +314,7 @@ def test_git_leaves_out_tracked_files_that_are_not_read_unasked(tracking: Scratc
     verdict = ruled(tracking, line, "deny Read(src/prod.yml)")
     printed = shown(tracking, verdict)
     assert not [name for name in (".env", "prod.yml", "one.pem") if name in printed]
-    assert verdict.note.startswith("Left out, since reading it asks or is denied: ")
+    assert verdict.note.startswith("Left out, since reading it asks or is denied")
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_what_shows_none_of_them_runs_as_before(tracking: Scratch, line: str) ->
 def test_an_allow_rule_for_such_a_file_lets_git_show_it(tracking: Scratch) -> None:
     verdict = ruled(tracking, "git diff", "allow Read(.env)")
     assert "TOKEN" in shown(tracking, verdict)
-    assert verdict.note.endswith("denied: certs/one.pem.")
+    assert verdict.note.endswith(": certs/one.pem.")
 
 
 def test_a_wildcard_for_git_does_not_lift_what_is_asked_about_a_file(tracking: Scratch) -> None:
@@ -398,7 +398,7 @@ def test_of_many_such_files_whole_directories_and_of_too_many_names_are_left_out
 ) -> None:
     monkeypatch.setattr(git_tracked, "NAMED_LIMIT", 1)
     verdict = ruled(tracking, "git diff", "deny Read(src/**)")
-    assert verdict.note.endswith("denied: .env, certs/, src/.")
+    assert verdict.note.endswith(": .env, certs/, src/.")
     assert "a.txt" in shown(tracking, verdict)
     monkeypatch.setattr(git_tracked, "TRACKED_LIMIT", 1)
     git_tracked._known.cache_clear()

@@ -75,6 +75,23 @@ async def test_k_04_the_model_is_told_what_a_search_left_out(tmp_path: Path) -> 
         assert "were left out of the search" in here.result().text
 
 
+async def test_the_model_is_told_what_git_was_not_let_show(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    (project / ".env").write_text("KEY=1\n")
+    for command in ("init -q", "add -f .env src"):
+        subprocess.run(["git", *command.split()], cwd=project, check=True)
+    for name in (".env", "src/a.py"):
+        (project / name).write_text("KEY=2\n")
+    async with stage(tmp_path, turns(use("Bash", command="git diff"), "Done.")) as here:
+        await here.say("what is new")
+        assert here.result().status is Status.OK
+        assert here.result().text.count("+KEY=2") == 1
+        assert "src/a.py" in here.result().text
+        assert (
+            "Left out, since reading it asks or is denied (name it to be asked): .env" in here.result().text
+        )
+
+
 async def test_p_14_one_answer_keeps_a_rule_for_each_part(tmp_path: Path) -> None:
     project = project_of(tmp_path)
     script = turns(use("Bash", command="printf one && basename two | head -1"), "Done.")
