@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from mcode import __version__
 from mcode.errors import UsageError
-from mcode.subcommands import subcommand_list
+from mcode.subcommands import nearest_option, subcommand_list
 from mcode.wiring.options import Options
 
 SOURCES = frozenset({"user", "project", "local"})
@@ -34,7 +34,8 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line and leaves with exit code 2."""
 
     def error(self, message: str) -> NoReturn:  # pyright: ignore[reportImplicitOverride] -- `override` is slow to import
-        raise UsageError(f"{message}. Nothing was started; `mcode --help` lists the options.")
+        near = nearest_option(message, self._option_string_actions)
+        raise UsageError(f"{message}.{near} Nothing was started; `mcode --help` lists the options.")
 
 
 def parse(arguments: list[str]) -> Options:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
 
 from mcode.cli import run
 from mcode.subcommands import SUBCOMMANDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize("asked", ["--help", "help"])
@@ -70,3 +74,21 @@ def test_a_word_that_a_subcommand_does_not_have_names_the_nearest(
     assert f"There is no `mcode {subcommand} {wrong}`; {said}" in shown.err
     assert run([subcommand, "help"]) == 0
     assert capsys.readouterr().out.startswith(f"usage: mcode {subcommand}")
+
+
+@pytest.mark.parametrize("arguments", [["--modle", "x"], ["--modle=x"], ["doctor", "--jsn"]])
+def test_an_option_that_nobody_knows_names_the_nearest(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert run(arguments) == 2
+    assert f"Did you mean {'--json' if 'doctor' in arguments else '--model'}?" in capsys.readouterr().err
+
+
+def test_an_empty_list_of_programs_is_no_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert run(["programs", "list"]) == 0
+    assert capsys.readouterr().out == "No program has run in any session of this folder.\n"
+    assert run(["programs", "show", "1"]) == 2

@@ -34,7 +34,7 @@ async def _agents(context: CommandContext, arguments: Arguments) -> CommandResul
                 f"No sub-agent {call} runs; nothing was done.", {"stopped": None}, failed=True
             )
         case _:
-            raise UsageError(f"Nothing was done. Usage: {_USAGE}.")
+            raise UsageError(f"/agents has no `{arguments.rest}`; nothing was done. Usage: {_USAGE}.")
 
 
 def _list(context: CommandContext) -> CommandResult:

@@ -295,6 +295,6 @@ CONTEXT = Command(
     "context",
     "what filled the window in the last request; view: that request itself, or the one of a turn; session: all",
     _context,
-    "[view [TURN [REQUEST]] | session]",
+    _USAGE.removeprefix("/context "),
     complete=lambda context: ("view", "session"),
 )

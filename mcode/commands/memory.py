@@ -29,7 +29,7 @@ async def _memory(context: CommandContext, arguments: Arguments) -> CommandResul
         case ():
             pass
         case _:
-            raise UsageError(f"Nothing was done. Usage: {_USAGE}.")
+            raise UsageError(f"/memory has no `{arguments.rest}`; nothing was done. Usage: {_USAGE}.")
     data: list[JsonObject] = [
         {
             "path": str(file.path),

@@ -66,7 +66,9 @@ async def _programs(context: CommandContext, arguments: Arguments) -> CommandRes
             program = await _find(context, number)
             return CommandResult(program_page(program), exported(program))
         case _:
-            raise UsageError(f"Nothing was done. Usage: /programs {USAGE}")
+            raise UsageError(
+                f"/programs has no `{arguments.rest}`; nothing was done. Usage: /programs {USAGE}"
+            )
 
 
 async def run_kept(context: CommandContext, name: str, arguments: Arguments) -> CommandResult | None:

@@ -116,9 +116,9 @@ class Arguments:
         words = self.words
         if len(words) > count:
             allowed = "no argument" if count == 0 else f"at most {count}"
+            quotes = " A name with blanks needs quotes." if count else ""
             raise UsageError(
-                f"Expected {allowed}, got {len(words)}: nothing was done. Usage: {usage}. A name with blanks "
-                "needs quotes."
+                f"Expected {allowed}, got {len(words)}: nothing was done. Usage: {usage}.{quotes}"
             )
         return words
 

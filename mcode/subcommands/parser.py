@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from mcode.errors import UsageError
 from mcode.streams import write
+from mcode.subcommands import nearest_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,10 @@ class SubcommandParser(argparse.ArgumentParser):
     @override
     def error(self, message: str) -> NoReturn:
         hint = f" {self._unrecognized}" if self._unrecognized and message.startswith("unrecognized") else ""
-        raise UsageError(f"{message}. Nothing was {self.undone}; `{self.prog} --help` shows the use.{hint}")
+        near = nearest_option(message, self._option_string_actions)
+        raise UsageError(
+            f"{message}.{near} Nothing was {self.undone}; `{self.prog} --help` shows the use.{hint}"
+        )
 
     def check_word(self, arguments: Sequence[str], words: Sequence[str] = ()) -> None:
         """Look at the first argument: it has to be one of the `words`, or any where those are none.

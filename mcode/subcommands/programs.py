@@ -34,9 +34,11 @@ def main(arguments: list[str]) -> int:
     session, programs = _programs(given.session)
     if given.what == "list":
         listed = {"session": session, "programs": [as_object(program) for program in programs]}
-        empty = f"No program has run in session {session}."
+        empty = f"No program has run in {f'session {session}' if session else 'any session of this folder'}."
         _say(jsontext.dump(listed) if given.json else program_list(programs) if programs else empty)
         return 0
+    if session is None:
+        raise UsageError("No program has run in any session of this folder. Nothing was done.")
     program = _chosen(programs, given.number, session)
     as_json = given.what == "export" or given.json
     _say(jsontext.dump(exported(program)) if as_json else program_page(program))
@@ -57,19 +59,18 @@ def _parser() -> SubcommandParser:
     return parser
 
 
-def _programs(reference: str | None) -> tuple[str, tuple[AuditedProgram, ...]]:
+def _programs(reference: str | None) -> tuple[str | None, tuple[AuditedProgram, ...]]:
+    """The session that is meant and its programs; None where none of this folder has any."""
     places = find_places(os.environ)
     store = SessionStore(places.project_directory(working_directory()), Masker(os.environ))
     identifier = store.resolve(reference) if reference else _latest(store.directory)
-    return identifier, read_audits(store.directory / identifier)
+    return identifier, read_audits(store.directory / identifier) if identifier is not None else ()
 
 
-def _latest(directory: Path) -> str:
+def _latest(directory: Path) -> str | None:
     """The session whose last program ran last; one that only ran a kept program is no conversation, but counts."""
     audits = list(directory.glob("*/program-*.jsonl"))
-    if not audits:
-        raise UsageError("No program has run in any session of this folder.")
-    return max(audits, key=lambda path: path.stat().st_mtime_ns).parent.name
+    return max(audits, key=lambda path: path.stat().st_mtime_ns).parent.name if audits else None
 
 
 def _chosen(programs: tuple[AuditedProgram, ...], number: str, session: str) -> AuditedProgram:

@@ -32,8 +32,9 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     result = asyncio.run(_answer(given))
     text = jsontext.dump(result.data) if given.json else result.text
-    stream = sys.stderr if result.failed and not given.json else sys.stdout
-    write(stream, f"{clean(text, Kind.BLOCK) if stream.isatty() else text}\n")
+    wrong = result.failed and not given.json
+    stream = sys.stderr if wrong else sys.stdout
+    write(stream, f"{'mcode: ' if wrong else ''}{clean(text, Kind.BLOCK) if stream.isatty() else text}\n")
     return 1 if result.failed else 0
 
 
