@@ -42,7 +42,7 @@ _WALK = (
 _WALK_TEXT = "since after until before author committer grep max-count skip date min-parents max-parents"
 _WALK_MAYBE = "branches tags remotes decorate pretty format no-walk"
 
-_LISTED: dict[str, Options] = {
+LISTED: dict[str, Options] = {
     "status": Options(
         "sbz",
         {"u": _MAYBE},
@@ -163,9 +163,9 @@ def reading_run(words: Sequence[Word]) -> GitRead | str:
         )
     subcommand = rest.pop(0)
     name = subcommand.value
-    if name not in _LISTED or not subcommand.bare:
+    if name not in LISTED or not subcommand.bare:
         return f"`git {name[:60]}` is not in the list of reading subcommands"
-    taken = take_apart(rest, _LISTED[name])
+    taken = take_apart(rest, LISTED[name])
     if taken.fault:
         return f"`{taken.fault[:60]}` is not in the list of reading options of git {name}"
     if name == "branch" and taken.operands:

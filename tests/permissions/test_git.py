@@ -14,6 +14,8 @@ from mcode.permissions import git_tracked
 from mcode.permissions.check import shell_call
 from mcode.permissions.decide import Policy
 from mcode.permissions.git_config import keys_of, obstacle
+from mcode.permissions.git_shows import shows_content
+from mcode.permissions.git_table import LISTED
 from mcode.permissions.modes import Mode
 from mcode.permissions.verdict import Behavior
 from mcode.tool import Workspace
@@ -338,6 +340,30 @@ def test_what_shows_none_of_them_runs_as_before(tracking: Scratch, line: str) ->
     assert ":(" not in verdict.run_as
     assert verdict.note == ""
     shown(tracking, verdict)
+
+
+def test_no_listed_option_shows_lines_but_those_that_are_known_to(tracking: Scratch) -> None:
+    (tracking.folder / "line.txt").write_text("A LINE\n")
+    commit = [*GIT, "commit", "-qm", "line", "--", "line.txt"]
+    subprocess.run(["git", "add", "line.txt"], cwd=tracking.folder, check=True)
+    subprocess.run(commit, cwd=tracking.folder, check=True)
+    for name, figures in (("log", []), ("show", ["--stat"])):
+        listed = LISTED[name]
+        given = {f"-{letter}": letter for letter in listed.flags}
+        given |= {f"-{letter}1": letter for letter in listed.valued if letter != "L"}
+        given |= {f"--{word}{'' if takes is None else '=1'}": word for word, takes in listed.long.items()}
+        for option, key in given.items():
+            if shows_content(name, {key: "", **dict.fromkeys(each[2:] for each in figures)}):
+                continue
+            run = ["git", name, "-n1", *figures, option]
+            printed = subprocess.run(run, cwd=tracking.folder, capture_output=True, text=True).stdout
+            assert "A LINE" not in printed, run
+    assert (
+        "A LINE"
+        in subprocess.run(
+            ["git", "log", "-n1", "-p"], cwd=tracking.folder, capture_output=True, text=True
+        ).stdout
+    )
 
 
 def test_an_allow_rule_for_such_a_file_lets_git_show_it(tracking: Scratch) -> None:
