@@ -353,7 +353,7 @@ def test_no_listed_option_shows_lines_but_those_that_are_known_to(tracking: Scra
         given |= {f"-{letter}1": letter for letter in listed.valued if letter != "L"}
         given |= {f"--{word}{'' if takes is None else '=1'}": word for word, takes in listed.long.items()}
         for option, key in given.items():
-            if shows_content(name, {key: "", **dict.fromkeys(each[2:] for each in figures)}):
+            if shows_content(name, {key: "", **dict.fromkeys((each[2:] for each in figures), "")}):
                 continue
             run = ["git", name, "-n1", *figures, option]
             printed = subprocess.run(run, cwd=tracking.folder, capture_output=True, text=True).stdout
