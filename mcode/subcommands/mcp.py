@@ -49,19 +49,22 @@ examples:
   mcode mcp add -t http -H 'Authorization: Bearer ${TOKEN}' tickets https://tickets.example/mcp
 """
 
-WORDS = (
-    "add",
-    "add-json",
-    "list",
-    "get",
-    "remove",
-    "test",
-    "approve",
-    "refuse",
-    "reset-project-choices",
-    "login",
-    "logout",
-)
+WORDS = {
+    "add": "Add a server: a program on this machine behind --, or the address of one elsewhere.",
+    "add-json": "Add a server as its entry stands in a file.",
+    "list": "All servers: whether they may run, and how the last try ended.",
+    "get": "Everything about one server.",
+    "remove": "Take a server out of mcode's file, or of .mcp.json.",
+    "test": "Connect to a server, list its tools, and say what they cost.",
+    "approve": "Let a server of the project run here.",
+    "refuse": "Keep a server of the project off here.",
+    "reset-project-choices": "Forget whether this project's servers may run: you are asked again.",
+    "login": "Sign in at a server over HTTP, by the browser.",
+    "logout": "Forget the sign-in at a server.",
+}
+"""What stands behind `mcode mcp`, with what each does."""
+
+_NAME = "what the server is called"
 
 TRANSPORTS = ("stdio", "http", "sse")
 
@@ -78,7 +81,7 @@ def main(arguments: list[str]) -> int:
     """Run the subcommand; returns the exit code. Raises UsageError and StorageError."""
     if arguments[:1] in (["-h"], ["--help"]):
         arguments = ["help"]
-    _Overview("mcode mcp").check_word(arguments, WORDS)
+    _Overview("mcode mcp").check_word(arguments, tuple(WORDS))
     word, *rest = arguments
     front, behind = rest, None
     if "--" in rest:
@@ -119,7 +122,7 @@ def _connect(desk: ServerDesk, word: str, given: Any) -> int:
 
 def _parser(word: str) -> SubcommandParser:
     hint = "A server's own options stand behind --." if word == "add" else ""
-    parser = SubcommandParser(f"mcode mcp {word}", unrecognized=hint)
+    parser = SubcommandParser(f"mcode mcp {word}", unrecognized=hint, description=WORDS[word])
     add = parser.add_argument
     match word:
         case "add":
@@ -130,31 +133,34 @@ def _parser(word: str) -> SubcommandParser:
                 choices=TRANSPORTS,
                 help="stdio for a program, http or sse for an address",
             )
-            add("-e", "--env", action="append", default=[], metavar="NAME=VALUE")
-            add("-H", "--header", action="append", default=[], metavar="NAME: VALUE")
-            add("name", metavar="NAME")
-            add("words", nargs="*", metavar="URL|COMMAND")
+            env, header = "a variable of the program; several times", "a header of requests; several times"
+            add("-e", "--env", action="append", default=[], metavar="NAME=VALUE", help=env)
+            add("-H", "--header", action="append", default=[], metavar="'NAME: VALUE'", help=header)
+            add("name", metavar="NAME", help=_NAME)
+            add("words", nargs="*", metavar="URL|COMMAND", help="an address, or a program behind --")
         case "add-json":
             _add_scope(parser, "local")
-            add("name", metavar="NAME")
-            add("json_text", metavar="JSON")
+            add("name", metavar="NAME", help=_NAME)
+            add("json_text", metavar="JSON", help='such as \'{"command": "npx", "args": ["server"]}\'')
         case "remove":
             _add_scope(parser, None)
-            add("name", metavar="NAME")
+            add("name", metavar="NAME", help=_NAME)
         case "get" | "test":
-            add("name", metavar="NAME")
-            add("--json", action="store_true")
+            add("name", metavar="NAME", help=_NAME)
+            add("--json", action="store_true", help="JSON instead of a table")
         case "list":
-            add("--json", action="store_true")
+            add("--json", action="store_true", help="JSON instead of a table")
         case "approve" | "refuse" | "login" | "logout":
-            add("name", metavar="NAME")
+            add("name", metavar="NAME", help=_NAME)
         case _:  # reset-project-choices takes nothing
             pass
     return parser
 
 
 def _add_scope(parser: SubcommandParser, usual: str | None) -> None:
-    parser.add_argument("-s", "--scope", choices=WRITABLE, default=usual)
+    about = "local: you, in this project; project: all who have the folder; user: you, everywhere"
+    default = f" (without: {usual})" if usual else ""
+    parser.add_argument("-s", "--scope", choices=WRITABLE, default=usual, help=f"{about}{default}")
 
 
 def _entry_of(given: Any, behind: list[str] | None) -> JsonObject:

@@ -53,7 +53,7 @@ def _parser() -> SubcommandParser:
     parser = SubcommandParser("mcode permissions", undone="judged", description=__doc__)
     words = parser.add_subparsers(dest="what", required=True, metavar="|".join(WORDS))
     about = "the verdict about a shell line, by the rules in force here"
-    check = words.add_parser("check", help=about)
+    check = words.add_parser("check", help=about, description=f"What would happen: {about}. Nothing is run.")
     check.undone = parser.undone
     check.add_argument("--json", action="store_true", help="one JSON object for each line")
     check.add_argument("--stdin", action="store_true", help="judge each line of the standard input")

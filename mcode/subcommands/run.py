@@ -55,8 +55,24 @@ def _parser() -> SubcommandParser:
     )
     add("--json", action="store_true", help="the outcome as one JSON object")
     add("--permission-mode", metavar="MODE", help="default, acceptEdits, plan, dontAsk or bypassPermissions")
-    add("--allowedTools", "--allowed-tools", dest="allowed", nargs="+", default=[], metavar="RULE")
-    add("--disallowedTools", "--disallowed-tools", dest="disallowed", nargs="+", default=[], metavar="RULE")
+    add(
+        "--allowedTools",
+        "--allowed-tools",
+        dest="allowed",
+        nargs="+",
+        default=[],
+        metavar="RULE",
+        help="allow rules",
+    )
+    add(
+        "--disallowedTools",
+        "--disallowed-tools",
+        dest="disallowed",
+        nargs="+",
+        default=[],
+        metavar="RULE",
+        help="deny rules",
+    )
     add("--settings", metavar="FILE", help="a settings file, or JSON text, for this run")
     return parser
 
