@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from mcode import jsontext
@@ -41,6 +42,7 @@ def _parser() -> SubcommandParser:
     parser = SubcommandParser(
         "mcode run",
         undone="run",
+        unrecognized="What a program is given stands as --arg KEY=VALUE.",
         description=__doc__,
         epilog="Nobody is asked: a call that would need a question is denied. Rules, hooks and modes hold as always.",
     )
@@ -102,8 +104,11 @@ async def _run(given: argparse.Namespace) -> int:
     directory = programs_directory(bench.start)
     program = find_program(directory, given.name)
     if program is None:
-        known = ", ".join(each.name for each in kept_programs(directory))
-        has = f"There are {known}." if known else "None is kept there; /programs save NAME keeps one."
+        known = [each.name for each in kept_programs(directory)]
+        near = get_close_matches(str(given.name), known, 1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        kept = f"{hint}Kept there: {', '.join(known)}."
+        has = kept if known else "None is kept there; /programs save NAME keeps one."
         raise UsageError(f"There is no program {given.name} in {directory}. Nothing was run. {has}")
     code = program.with_arguments(read_arguments(given.arg))
     with open_log(bench.places.logs, bench.masker):

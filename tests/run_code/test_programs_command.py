@@ -280,12 +280,12 @@ def test_mcode_run_and_mcode_programs_from_the_shell(
     wrong = from_the_shell(tmp_path, "run", "other")
     assert (wrong.returncode, wrong.stdout) == (2, ""), wrong.stderr
     (line,) = wrong.stderr.splitlines()
-    assert "There are lines." in line
+    assert "Kept there: lines." in line
     _, out = typed("run", "lines", "--arg", "file=a.txt", "--permission-mode", "acceptEdits", "--json")
     assert json.loads(out)["program"]["calls"] == 2
     assert (root / "n.txt").read_text() == "2"
     assert typed("run", "lines", "--arg", "file=none.txt")[0] == 1
-    with pytest.raises(UsageError, match=r"There are lines\."):
+    with pytest.raises(UsageError, match=r"Kept there: lines\."):
         typed("run", "other")
     listed = json.loads(typed("programs", "list", "--json")[1])
     assert [each["status"] for each in listed["programs"]] == ["exception"]
