@@ -36,9 +36,9 @@ from mcode.wiring.calls_limit import calls_limit
 from mcode.wiring.catalogue import SessionCatalogue
 from mcode.wiring.endpoint import GUIDE
 from mcode.wiring.file_watch import FileWatch
-from mcode.wiring.full_passes import FullPasses
 from mcode.wiring.hook_facts import HookFacts
 from mcode.wiring.hook_watch import HookWatch
+from mcode.wiring.interpreter import Interpreter
 from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
 from mcode.wiring.model import choose_model, terms_of
@@ -72,7 +72,7 @@ class Assembly:
         self._session = session
         self._events = EventBus()
         self._watchdog = Watchdog(self._events)
-        self._full_passes = FullPasses(self._events)
+        self._interpreter = Interpreter(self._events)
         self._conversation = Conversation(session.journal)
         self._workspace = Workspace(
             bench.start,
@@ -379,6 +379,6 @@ class Assembly:
         await self._programs.close()
         await end_all_children()
         self._watchdog.close()
-        self._full_passes.close()
+        self._interpreter.close()
         self._verdicts.close()
         self._session.journal.close()
