@@ -112,6 +112,11 @@ def groups_of(text: str, lexicon: Lexicon, weights: Weights) -> tuple[Group, ...
     return _Reader(lexicon, weights).read(text)
 
 
+def is_foreign(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text as a whole is in another language than English."""
+    return translator_of(list(words.split(text, brands()))[:WORD_LIMIT], lexicon).foreign
+
+
 class _Reader:
     """Builds the groups of one query."""
 

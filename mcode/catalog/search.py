@@ -11,7 +11,7 @@ from mcode.catalog.document import document_of, terms
 from mcode.catalog.entry import Entry, Hit, SearchResult, Weights
 from mcode.catalog.patterns import PatternError, compile_pattern, matches
 from mcode.catalog.postings import Postings
-from mcode.catalog.query import parse
+from mcode.catalog.query import is_foreign, parse
 from mcode.catalog.ranking import CANDIDATES, Ranker, Ranking
 
 if TYPE_CHECKING:
@@ -127,9 +127,14 @@ class _Search:
         return self._result(exact, ranking.scores, k, found=near)
 
     def _with_meaning(self, ranking: Ranking, query: Query, allowed: Set[int] | None) -> Ranking:
-        """A ranking in which also counts how near each tool is to what the query means."""
+        """A ranking in which also counts how near each tool is to what the query means.
+
+        The model has learnt English; a query in another language is left to the glossaries.
+        """
         entries = self._postings.entries
-        near = self._meaning.nearness(query.free, entries) if self._meaning and query.free.strip() else None
+        if not self._meaning or not query.free.strip() or is_foreign(query.free, self._postings.lexicon):
+            return ranking
+        near = self._meaning.nearness(query.free, entries)
         if near is None:
             return ranking
         by_words = dict(ranking.scores)

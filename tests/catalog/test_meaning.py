@@ -70,6 +70,12 @@ def test_until_the_vectors_are_there_words_alone_rank() -> None:
     assert waiting.search("book a payment", 4) == plain.search("book a payment", 4)
 
 
+def test_a_query_in_another_language_is_left_to_the_glossaries(tmp_path: Path) -> None:
+    index, _ = settled(tmp_path / "vectors.db")
+    for asked in ("ein Dokument löschen", "borrar un documento"):
+        assert index.search(asked, 4) == ToolIndex.build(SHELF).search(asked, 4)
+
+
 def test_a_few_tools_load_no_model() -> None:
     meaning = Meaning()
     index = ToolIndex.build(SHELF, meaning=meaning)
