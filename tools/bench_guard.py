@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.permissions.modes import Mode
-from mcode.permissions.shell import LENGTH_LIMIT
+from mcode.permissions.shell.reading import LENGTH_LIMIT
 from mcode.permissions.verdict import Behavior
 from tools.guard_cases import Scratch, cases
 

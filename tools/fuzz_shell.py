@@ -16,13 +16,13 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcode.permissions.shell import Form, read_shell, render
+from mcode.permissions.shell.reading import Form, read_shell, render
 from tools.guard_cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.permissions.shell import Reading
+    from mcode.permissions.shell.reading import Reading
 
 LINES = 200_000
 SEED = 20_261_130

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.permissions.git_config import obstacle
-from mcode.permissions.git_table import INERT_RUN
+from mcode.permissions.git.config import obstacle
+from mcode.permissions.git.table import INERT_RUN
 from mcode.process.environment import child_environment, find_program
 from mcode.process.run import ProcessSpec, run_process
 from mcode.text import Kind, clean, shorten

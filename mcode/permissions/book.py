@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcode.config.settings import Problem, RuleText, Source
 from mcode.permissions.rules import read_rule
-from mcode.permissions.shell_tree import is_installed
+from mcode.permissions.shell.tree import is_installed
 from mcode.permissions.specifiers import Commands, Files, Whole
 from mcode.permissions.verdict import Behavior
 

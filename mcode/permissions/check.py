@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from typing_extensions import override
 
 from mcode.call import Call
-from mcode.permissions.shell_lines import LENGTH_LIMIT
+from mcode.permissions.shell.lines import LENGTH_LIMIT
 from mcode.permissions.verdict import Behavior
 from mcode.tool import Access, Effect, Tool
 

@@ -14,7 +14,7 @@ COMPARED_LIMIT = 2_000_000
 """Characters that are compared with one pattern at most; a line that holds more to compare counts as reached."""
 
 if TYPE_CHECKING:
-    from mcode.permissions.shell_reach import Command, Reach
+    from mcode.permissions.shell.reach import Command, Reach
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from mcode.permissions.path_names import folded
 from mcode.permissions.resolve import identity, parents
-from mcode.permissions.shell_files import directories_of, plain_path, without_braces
+from mcode.permissions.shell.files import directories_of, plain_path, without_braces
 
 if TYPE_CHECKING:
-    from mcode.permissions.shell_reach import Reach
+    from mcode.permissions.shell.reach import Reach
     from mcode.tool import Workspace
 
 _EVERYTHING = ("*", ".*", "**", "?*", "*.*")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from mcode.call import Origin
 from mcode.config.settings import Problem
 from mcode.errors import UsageError
-from mcode.permissions import shell_tree
 from mcode.permissions.book import RuleBook
 from mcode.permissions.explain import explanation
 from mcode.permissions.limits import never_unasked, not_in_plan, outside_is_blocked
@@ -19,7 +18,8 @@ from mcode.permissions.modes import Mode
 from mcode.permissions.paths import PathPolicy
 from mcode.permissions.permits import Permits
 from mcode.permissions.rules import read_rule
-from mcode.permissions.shell_lookup import Programs
+from mcode.permissions.shell import tree
+from mcode.permissions.shell.lookup import Programs
 from mcode.permissions.specifiers import Commands, Files
 from mcode.permissions.subject import Subject
 from mcode.permissions.updates import suggestions
@@ -186,7 +186,7 @@ class Policy:
 
     def prepare(self) -> None:
         """Load the parser of shell lines and compile all path patterns; worth a thread after the first frame."""
-        shell_tree.load()
+        tree.load()
         for rule in self._book:
             if isinstance(rule.match, Files):
                 rule.match.pattern.prepare()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.permissions.modes import Mode
-from mcode.permissions.shell_dangers import removal_of_critical_path, write_to_protected_path
-from mcode.permissions.shell_judge import LineJudge
+from mcode.permissions.shell.dangers import removal_of_critical_path, write_to_protected_path
+from mcode.permissions.shell.judge import LineJudge
 from mcode.permissions.verdict import Behavior, Verdict
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from mcode.permissions.verdict import Behavior, PartVerdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcode.permissions.shell_lines import RoughLine
+    from mcode.permissions.shell.lines import RoughLine
     from mcode.permissions.verdict import Verdict
 
 _BETWEEN = re.compile(r"[;&|\n]+")

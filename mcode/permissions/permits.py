@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mcode.permissions.modes import Mode
 from mcode.permissions.needs import NeedKind, meets, needs_of
 from mcode.permissions.proposals import proposals_for
-from mcode.permissions.shell_judge import LineJudge
+from mcode.permissions.shell.judge import LineJudge
 from mcode.permissions.specifiers import Commands, Whole
 from mcode.permissions.verdict import Behavior, Verdict
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mcode.permissions.needs import Need
     from mcode.permissions.rules import Rule
-    from mcode.permissions.shell_judge import Judgement
+    from mcode.permissions.shell.judge import Judgement
     from mcode.permissions.subject import Subject
 
 _SHOWN = 120

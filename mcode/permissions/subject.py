@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from mcode.permissions.shell import Form, read_shell
-from mcode.permissions.shell_files import files_read, files_written
-from mcode.permissions.shell_lines import read_line
-from mcode.permissions.shell_reach import Reach
-from mcode.permissions.shell_tree import ParserMissingError
+from mcode.permissions.shell.files import files_read, files_written
+from mcode.permissions.shell.lines import read_line
+from mcode.permissions.shell.reach import Reach
+from mcode.permissions.shell.reading import Form, read_shell
+from mcode.permissions.shell.tree import ParserMissingError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
     from mcode.permissions.paths import PathPolicy
     from mcode.permissions.resolve import Place
-    from mcode.permissions.shell import Reading
-    from mcode.permissions.shell_lookup import Programs
+    from mcode.permissions.shell.lookup import Programs
+    from mcode.permissions.shell.reading import Reading
     from mcode.tool import Access, Tool
 
 

@@ -92,7 +92,7 @@ def every_tool(directory: Path) -> tuple[Tool, ...]:
         *file_tools(files),
         *session_tools(),
         *job_tools(Jobs()),
-        *web_tools(lambda _: False, lambda _: False),
+        *web_tools(lambda _: False, lambda _, __: False),
         *memory_tools(files, directory),
         Bash(lambda _: {}),
     )

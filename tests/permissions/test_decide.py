@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from mcode.call import Call, Origin
 from mcode.config.settings import Settings
 from mcode.errors import UsageError
-from mcode.permissions import book, shell_tree
+from mcode.permissions import book
 from mcode.permissions.modes import Mode, bypass_refusal, in_sandbox, next_mode, parse_mode, resumed_mode
+from mcode.permissions.shell import tree
 from mcode.permissions.verdict import Behavior
 from tests.permissions.conftest import STRENGTH, TOOLS, House
 
@@ -270,7 +271,7 @@ def test_every_reason_names_the_rule_and_its_place(house: House) -> None:
 def test_p_02_without_the_parser_only_rules_without_a_wildcard_let_commands_run_and_that_is_said(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shell_tree, "_parser", lambda: "no module named tree_sitter")
+    monkeypatch.setattr(tree, "_parser", lambda: "no module named tree_sitter")
     monkeypatch.setattr(book, "is_installed", lambda: False)
     policy = house.policy("allow Bash(npm *)", "allow Bash", "allow Bash(ls)")
     (problem,) = policy.problems

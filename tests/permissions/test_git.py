@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcode.config.settings import RuleText, Settings, Source
-from mcode.permissions import git_tracked
 from mcode.permissions.check import shell_call
 from mcode.permissions.decide import Policy
-from mcode.permissions.git_config import keys_of, obstacle
-from mcode.permissions.git_shows import shows_content
-from mcode.permissions.git_table import LISTED
+from mcode.permissions.git import tracked
+from mcode.permissions.git.config import keys_of, obstacle
+from mcode.permissions.git.shows import shows_content
+from mcode.permissions.git.table import LISTED
 from mcode.permissions.modes import Mode
 from mcode.permissions.verdict import Behavior
 from mcode.tool import Workspace
@@ -422,12 +422,12 @@ def test_the_content_of_such_a_file_is_not_shown_by_its_id(tracking: Scratch) ->
 def test_of_many_such_files_whole_directories_and_of_too_many_names_are_left_out(
     tracking: Scratch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_tracked, "NAMED_LIMIT", 1)
+    monkeypatch.setattr(tracked, "NAMED_LIMIT", 1)
     verdict = ruled(tracking, "git diff", "deny Read(src/**)")
     assert verdict.note.endswith(": .env, certs/, src/.")
     assert "a.txt" in shown(tracking, verdict)
-    monkeypatch.setattr(git_tracked, "TRACKED_LIMIT", 1)
-    git_tracked._known.cache_clear()
+    monkeypatch.setattr(tracked, "TRACKED_LIMIT", 1)
+    tracked._known.cache_clear()
     verdict = ruled(tracking, "git diff HEAD")
     printed = shown(tracking, verdict)
     assert "MORE" in printed
@@ -435,7 +435,7 @@ def test_of_many_such_files_whole_directories_and_of_too_many_names_are_left_out
     assert "one.pem" not in printed
     assert "names of secrets" in verdict.note
     assert ruled(tracking, "git diff", "deny Read(src/**)").behavior is Behavior.ASK
-    git_tracked._known.cache_clear()
+    tracked._known.cache_clear()
 
 
 def test_an_index_that_is_not_understood_asks(tracking: Scratch) -> None:

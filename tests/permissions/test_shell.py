@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcode.permissions.modes import Mode
-from mcode.permissions.shell_lines import LENGTH_LIMIT, fragments, read_line
-from mcode.permissions.shell_reach import Reach
+from mcode.permissions.shell.lines import LENGTH_LIMIT, fragments, read_line
+from mcode.permissions.shell.reach import Reach
 from mcode.permissions.verdict import Behavior
 
 if TYPE_CHECKING:

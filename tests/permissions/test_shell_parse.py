@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcode.permissions import shell_tree
-from mcode.permissions.shell import COMMAND_LIMIT, LENGTH_LIMIT, Form, read_shell, render
-from mcode.permissions.shell_words import Word
+from mcode.permissions.shell import tree
+from mcode.permissions.shell.reading import COMMAND_LIMIT, LENGTH_LIMIT, Form, read_shell, render
+from mcode.permissions.shell.words import Word
 
 HIDDEN = "\0\x08\x0b\x0c\r\x1b\x7f\x85\xa0\u1680\u2003\u200b\u200f\u2028\u202e\u205f\u2066\u3000\ufeff\ufffd"
 
@@ -157,7 +157,7 @@ def test_p_10_6_parsing_ends_in_time_and_the_limit_switches_nothing_off(line: st
 
 
 def test_p_10_6_after_a_line_that_took_too_long_the_next_one_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shell_tree, "TIME_LIMIT", -1.0)
+    monkeypatch.setattr(tree, "TIME_LIMIT", -1.0)
     late = read_shell("echo " + "'late' " * 1000)
     monkeypatch.undo()
     assert late.over_limit or late.form is Form.PLAIN

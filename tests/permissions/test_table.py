@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mcode.permissions import shell_places
 from mcode.permissions.check import shell_call
 from mcode.permissions.modes import Mode
+from mcode.permissions.shell import places
 from mcode.permissions.verdict import Behavior
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def test_f_06_a_search_below_a_directory_survives_whatever_lies_in_it(house: Hou
 def test_f_06_a_search_in_more_files_than_are_looked_at_leaves_secrets_out_by_their_patterns(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shell_places, "WALK_LIMIT", 3)
+    monkeypatch.setattr(places, "WALK_LIMIT", 3)
     for number in range(5):
         (house.start / f"docs/{number}.md").touch()
     run_as = judged(house, "grep -rn x .").run_as or ""

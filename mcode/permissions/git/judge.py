@@ -5,22 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.permissions import git_config
-from mcode.permissions.git_shows import leave_out, shows_content
-from mcode.permissions.git_table import reading_run
-from mcode.permissions.git_tracked import TrackedFiles
+from mcode.permissions.git import config
+from mcode.permissions.git.shows import leave_out, shows_content
+from mcode.permissions.git.table import reading_run
+from mcode.permissions.git.tracked import TrackedFiles
 from mcode.permissions.programs import GIT_SHOWS
-from mcode.permissions.shell_table import Reads
+from mcode.permissions.shell.table import Reads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from mcode.permissions.file_patterns import FilePattern
-    from mcode.permissions.git_table import GitRead
+    from mcode.permissions.git.table import GitRead
     from mcode.permissions.paths import PathPolicy
     from mcode.permissions.resolve import Place
-    from mcode.permissions.shell_places import Reading
-    from mcode.permissions.shell_words import Word
+    from mcode.permissions.shell.places import Reading
+    from mcode.permissions.shell.words import Word
 
 _SHOWS_UNNAMED = GIT_SHOWS | {"stash"}
 
@@ -51,7 +51,7 @@ class GitJudge:
             place = self._paths.locate(run.directory or ".", Path(directory))
             if place.fault or not self._paths.inside(place):
                 return f"git would run in {place.resolved}, outside the working directories"
-            hindrance = git_config.obstacle(place.resolved)
+            hindrance = config.obstacle(place.resolved)
             if hindrance:
                 return f"git is not run unasked here: {hindrance}"
         return self._narrowed(run, directories)

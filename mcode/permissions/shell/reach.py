@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.permissions.programs import JOINING, OPTIONS_LIMIT, RUNNERS, SHELLS, SUBCOMMANDED
-from mcode.permissions.shell_lines import fragments, read_line
+from mcode.permissions.shell.lines import fragments, read_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mcode.permissions.shell_lines import Part, RoughLine
+    from mcode.permissions.shell.lines import Part, RoughLine
 
 STRING_DEPTH = 4
 """Command strings within command strings that are followed."""

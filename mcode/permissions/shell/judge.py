@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.permissions.file_commands import edits_workspace_only
-from mcode.permissions.git_judge import GitJudge
+from mcode.permissions.git.judge import GitJudge
 from mcode.permissions.modes import Mode
 from mcode.permissions.needs import Need, NeedKind, meets
 from mcode.permissions.programs import SHOWS_FILES, WRITES_ALL, WRITES_LAST, words_of
 from mcode.permissions.resolve import exists
-from mcode.permissions.shell import render
-from mcode.permissions.shell_places import PATH_LIMIT, Directories, Reading
-from mcode.permissions.shell_rules import changes_the_shell, covers, only_exactly, unwrapped
-from mcode.permissions.shell_table import BUILTINS, Reads, is_listed, leaving_out, reads_of
+from mcode.permissions.shell.places import PATH_LIMIT, Directories, Reading
+from mcode.permissions.shell.reading import render
+from mcode.permissions.shell.rules import changes_the_shell, covers, only_exactly, unwrapped
+from mcode.permissions.shell.table import BUILTINS, Reads, is_listed, leaving_out, reads_of
 from mcode.permissions.specifiers import Commands, Files, Whole
 from mcode.permissions.verdict import PartVerdict
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from mcode.permissions.file_patterns import FilePattern
     from mcode.permissions.resolve import Place
     from mcode.permissions.rules import Rule
-    from mcode.permissions.shell import SimpleCommand
-    from mcode.permissions.shell_words import Word
+    from mcode.permissions.shell.reading import SimpleCommand
+    from mcode.permissions.shell.words import Word
     from mcode.permissions.subject import Subject
     from mcode.tool import Workspace
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from mcode.permissions.paths import PathPolicy
     from mcode.permissions.resolve import Place
-    from mcode.permissions.shell_lines import Redirect
-    from mcode.permissions.shell_reach import Command, Reach
+    from mcode.permissions.shell.lines import Redirect
+    from mcode.permissions.shell.reach import Command, Reach
     from mcode.tool import Workspace
 
 GLOB_LIMIT = 200

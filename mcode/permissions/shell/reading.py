@@ -3,7 +3,7 @@
 The reading is *plain* only where the tree holds nothing but a closed set of nodes, every byte of the line lies in a
 leaf that was accepted or between words, and each word means itself. What is let run is rendered anew from the
 words (see `render`); the line as it came is never run unasked. The reading for deny and ask rules, which should
-miss little rather than be certain, is that of `shell_lines`.
+miss little rather than be certain, is that of `shell.lines`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from mcode.permissions import shell_tree
-from mcode.permissions.shell_units import ComplexError, Unit, units_of
-from mcode.permissions.shell_words import Word, is_command_word
+from mcode.permissions.shell import tree
+from mcode.permissions.shell.units import ComplexError, Unit, units_of
+from mcode.permissions.shell.words import Word, is_command_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,9 +155,9 @@ def _fault_before_parsing(text: str) -> tuple[str, bool]:
 @lru_cache(maxsize=512)
 def _read(text: str) -> Reading:
     source = text.encode()
-    root = shell_tree.parse(source)
+    root = tree.parse(source)
     if root is None:
-        limit = f"{shell_tree.TIME_LIMIT * 1000:g} ms"
+        limit = f"{tree.TIME_LIMIT * 1000:g} ms"
         return Reading(text, Form.UNPARSEABLE, f"parsing it takes longer than {limit}", over_limit=True)
     if root.has_error:
         return Reading(text, Form.UNPARSEABLE, "it is not a complete line of bash that could be parsed")

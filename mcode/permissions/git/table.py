@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.permissions.shell_options import Options, Takes, long_options, take_apart
+from mcode.permissions.shell.options import Options, Takes, long_options, take_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.permissions.shell_options import Arguments
-    from mcode.permissions.shell_words import Word
+    from mcode.permissions.shell.options import Arguments
+    from mcode.permissions.shell.words import Word
 
 _TEXT, _NUMBER, _MAYBE = Takes.TEXT, Takes.NUMBER, Takes.MAYBE
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from mcode.permissions.shell_words import Word, bare_word, double_quoted, joined, single_quoted
+from mcode.permissions.shell.words import Word, bare_word, double_quoted, joined, single_quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mcode.permissions.shell_words import Word
+    from mcode.permissions.shell.words import Word
 
 
 class Takes(Enum):

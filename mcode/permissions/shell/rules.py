@@ -7,15 +7,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from mcode.permissions.programs import WRITES_ALL, WRITES_LAST, words_of
-from mcode.permissions.shell import Form, read_shell
-from mcode.permissions.shell_tree import ParserMissingError
+from mcode.permissions.shell.reading import Form, read_shell
+from mcode.permissions.shell.tree import ParserMissingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mcode.permissions.command_patterns import CommandPattern
-    from mcode.permissions.shell import SimpleCommand
-    from mcode.permissions.shell_words import Word
+    from mcode.permissions.shell.reading import SimpleCommand
+    from mcode.permissions.shell.words import Word
 
 CHANGES_THE_SHELL = words_of(
     """

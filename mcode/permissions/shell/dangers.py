@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from mcode.permissions.critical import CriticalPaths
 from mcode.permissions.path_names import PROTECTED_DIRECTORIES, PROTECTED_FILES, folded
 from mcode.permissions.programs import GIT_ONLY_READING, INTERPRETERS, ONLY_READING, REMOVERS, RUNNERS
-from mcode.permissions.shell_files import PATH_LIMIT, directories_of, plain_path, redirects_of, writes
+from mcode.permissions.shell.files import PATH_LIMIT, directories_of, plain_path, redirects_of, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcode.permissions.paths import PathPolicy
-    from mcode.permissions.shell_reach import Command, Reach
+    from mcode.permissions.shell.reach import Command, Reach
     from mcode.tool import Workspace
 
 WORD_LIMIT = 500

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from mcode.permissions.programs import words_of
 from mcode.permissions.resolve import is_directory
-from mcode.permissions.shell_places import SECRET_FOLDERS, SECRET_PATTERNS
+from mcode.permissions.shell.places import SECRET_FOLDERS, SECRET_PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mcode.permissions.git_table import GitRead
-    from mcode.permissions.git_tracked import Guarded
-    from mcode.permissions.shell_words import Word
+    from mcode.permissions.git.table import GitRead
+    from mcode.permissions.git.tracked import Guarded
+    from mcode.permissions.shell.words import Word
 
 _CONTENT = words_of("p u patch U unified patch-with-stat patch-with-raw binary word-diff check S G")
 """Options with which lines of files are shown, or told by what is found."""

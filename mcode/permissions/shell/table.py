@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcode.permissions.programs import words_of
-from mcode.permissions.shell_options import Options, Takes, long_options, take_apart
+from mcode.permissions.shell.options import Options, Takes, long_options, take_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mcode.permissions.shell_words import Word
+    from mcode.permissions.shell.words import Word
 
 BUILTINS = frozenset(("cd", "echo", "pwd"))
 """Programs of the list that the shell itself is; no file is looked up for them."""

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from mcode.permissions.path_names import secret_part
 from mcode.permissions.resolve import is_directory
-from mcode.permissions.shell_words import Word
+from mcode.permissions.shell.words import Word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mcode.permissions.paths import PathPolicy
     from mcode.permissions.resolve import Place
-    from mcode.permissions.shell import SimpleCommand
-    from mcode.permissions.shell_table import Reads
+    from mcode.permissions.shell.reading import SimpleCommand
+    from mcode.permissions.shell.table import Reads
 
 MATCH_LIMIT = 200
 """Files that a pattern may stand for; a command with a wider one is asked about."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mcode.permissions.shell_quotes import ansi_text, decoded_double_escape
+from mcode.permissions.shell.quotes import ansi_text, decoded_double_escape
 
 LENGTH_LIMIT = 10_000
 """Characters up to which a line is read; a longer one is doubtful and only cut into fragments."""
