@@ -171,7 +171,7 @@ async def _search(context: CommandContext, words: Sequence[str]) -> CommandResul
         )
         for rank, ((_, tool), share) in enumerate(zip(shown, shares, strict=True), 1)
     ]
-    heads = [("", "tool", "of the best", "tokens", "by the model")] if rows else []
+    heads = [("", "tool", "match", "tokens", "by the model")] if rows else []
     return CommandResult(
         "\n".join(filter(None, (head, table([*heads, *rows], right=frozenset({0, 2, 3}))))), data
     )

@@ -148,7 +148,7 @@ TOOLS = TableSpec(
     hits=(
         Column("rank", "", right=True),
         Column("name", "tool", least=30),
-        Column("share", "of the best", of_row=_fit, right=True),
+        Column("share", "match", of_row=_fit, right=True),
         Column("tokens", "tokens", lambda value: tokens(int(value)), right=True, worth=2),
         Column("would_load", "by the model", _would, worth=5),
     ),

@@ -206,7 +206,8 @@ def settings_file(on: Driven) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("width", "columns"), [(100, "tool score tokens by the model"), (60, "tool score by the model")]
+    ("width", "columns"),
+    [(100, "tool match tokens by the model"), (60, "tool match by the model")],
 )
 async def test_what_a_search_finds_stands_in_columns_and_is_cut_only_with_a_sign(
     tmp_path: Path, width: int, columns: str
