@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from mcode.call import Outcome
+    from mcode.run_code.arguments import Given
     from mcode.run_code.audit import Audit
     from mcode.run_code.lanes import Ticket
     from mcode.run_code.limits import Limits
@@ -82,7 +83,7 @@ class Bridge:
         self.error: BaseException | None = None
         """What a call raised: the session's storage failed, or there is a bug. Nothing that is the program's."""
 
-    def start(self, number: int, tool: str, arguments: str, line: int, fault: str) -> None:
+    def start(self, number: int, tool: str, given: Given, line: int, fault: str) -> None:
         """Take a call on; `number` counts from 1. `fault` says why there are no arguments."""
         known = self._tools.get(tool)
         tool, fault = well_formed(tool), well_formed(fault)
@@ -92,7 +93,7 @@ class Bridge:
             tool=tool,
             line=line,
             read_only=known is not None and known.tool.read_only,
-            arguments=arguments,
+            given=given,
             step=self._program.record.steps_answered + 1,
         )
         self._program.record.calls.append(record)
@@ -222,7 +223,7 @@ class Bridge:
 
     async def _call_of(self, record: CallRecord, fault: str) -> Call:
         """The call as the road gets it; what is wrong with its arguments is for the gate to say."""
-        read = record.read = await read_arguments(record.arguments)
+        read = record.read = await read_arguments(record.given)
         fault = fault or read.fault
         return Call(
             record.id,

@@ -109,6 +109,7 @@ const refusal = (kind, message) => ({ ok: false, error: { kind, message } });
 
 // Calls.
 
+const SHORT = 200; // characters of arguments that stand in a frame as they are: too few to be nested too deep
 const REFUSED_MORE = 100; // calls beyond the limit that are answered before the program is ended
 const waiting = blank();
 const shownNames = blank();
@@ -169,8 +170,8 @@ function invoke(named, shown, given) {
     const message = safely(() => error.message, "");
     fault = typeof message === "string" && message ? slice(message, 0, 500) : "the arguments cannot be read";
   }
-  if (fault) text = "";
-  emit(`["call",${number},${named},${quote(text)},${currentLine()},${fault ? quote(fault) : '""'}]`);
+  const carried = fault ? '""' : text.length <= SHORT ? text : quote(text);
+  emit(`["call",${number},${named},${carried},${currentLine()},${fault ? quote(fault) : '""'}]`);
   shownNames[number] = shown;
   openCalls++;
   return new PromiseClass((resolve) => {

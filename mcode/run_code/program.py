@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from mcode import jsontext
 from mcode.run_code.audit import Audit
-from mcode.run_code.bigjson import encode
+from mcode.run_code.bigjson import encode, is_small
 from mcode.run_code.bridge import Bridge
 from mcode.run_code.engine import EngineUnusableError, WorkerFaultError, describe_code
 from mcode.run_code.records import Ending, Fault, ProgramRecord
@@ -192,8 +192,8 @@ class Program:
         match event:
             case None:
                 pass
-            case ["call", int(number), str(tool), str(arguments), int(line), str(fault)]:
-                self._take_call(number, tool, arguments, line, fault)
+            case ["call", int(number), str(tool), given, int(line), str(fault)]:
+                self._take_call(number, tool, given, line, fault)
             case ["log", str(), str(text)]:
                 if record.log_size + len(text) <= self._session.limits.log + len(record.log):
                     record.log.append(text)
@@ -215,11 +215,15 @@ class Program:
             case _:
                 self._take_failure(event)
 
-    def _take_call(self, number: int, tool: str, arguments: str, line: int, fault: str) -> None:
+    def _take_call(self, number: int, tool: str, given: JsonValue, line: int, fault: str) -> None:
         limits = self._session.limits
-        if number != len(self.record.calls) + 1 or number > limits.calls or len(arguments) > limits.argument:
+        if (
+            number != len(self.record.calls) + 1
+            or number > limits.calls
+            or not _is_given(given, limits.argument)
+        ):
             raise WorkerFaultError(f"a call that it may not make, number {number}")
-        self.bridge.start(number, tool, arguments, line, fault)
+        self.bridge.start(number, tool, given, line, fault)
 
     def _take_failure(self, event: JsonValue) -> None:
         record = self.record
@@ -305,6 +309,11 @@ class Program:
         if self._worker is not None:
             worker, self._worker = self._worker, None
             self._session.engine.release(worker)
+
+
+def _is_given(given: JsonValue, most: int) -> bool:
+    """Whether these can be a call's arguments: an object of moderate size, or at most so many characters of text."""
+    return len(given) <= most if isinstance(given, str) else isinstance(given, dict) and is_small(given)
 
 
 def _fits(cpu: float, rest: float) -> bool:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from mcode.run_code.arguments import text_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mcode.run_code.arguments import Arguments
+    from mcode.run_code.arguments import Arguments, Given
 
 
 def well_formed(text: str) -> str:
@@ -42,8 +44,8 @@ class CallRecord:
     """The line of the program that made the call; 0 where it is not known."""
     read_only: bool
     state: CallState = CallState.WAITING
-    arguments: str = ""
-    """JSON text, as the program gave it."""
+    given: Given = ""
+    """Its arguments, as they came."""
     read: Arguments | None = None
     """The same, read; None until it sets out."""
     kind: str = ""
@@ -64,6 +66,11 @@ class CallRecord:
     step: int = 1
     """One more than the highest step that the program had a result of when it made the call: calls of one step
     could have been made side by side."""
+
+    @property
+    def arguments(self) -> str:
+        """What it was given, as JSON text."""
+        return text_of(self.given)
 
     @property
     def had_effect(self) -> bool:

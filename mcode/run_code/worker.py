@@ -155,13 +155,21 @@ class Engine:
 
         What a program that is over has left behind may go on for ever, and is left alone.
         """
-        count = 0
-        while self._guarded(self._context.execute_pending_job):
-            count += 1
-            if count % _JOBS == 0 and self.enter("restTime") == _OVER:
+        while self._guarded(self._some_jobs):
+            if self.enter("restTime") == _OVER:
                 return
 
-    def _guarded(self, function: Callable[..., Any], *given: str) -> Any:
+    def _some_jobs(self) -> bool:
+        """False where none is left."""
+        run = self._context.execute_pending_job
+        for _ in range(_JOBS):
+            if not run():
+                return False
+            self._arm()
+        return True
+
+    def _arm(self) -> None:
+        """Give the engine, for its next entry, what is left of the program's time."""
         now = time.perf_counter()
         if now - self._looked > _LOOK_AGAIN:  # what was left then is what is left now, nearly
             self._used = self.used
@@ -170,6 +178,9 @@ class Engine:
                 raise Ended("cpu_limit", "")
             self._context.set_time_limit(rest)
             self._looked = now
+
+    def _guarded(self, function: Callable[..., Any], *given: str) -> Any:
+        self._arm()
         try:
             return function(*given)
         except MemoryError:
@@ -227,9 +238,8 @@ class Run:
 
     def _wait(self, events: list[str], rest: float) -> None:
         """Hand over what has happened, and wait for a reply or for the next timer, in `rest` ms (-1: none)."""
-        idle = _frame("idle", self._engine.lately_used, rest)
-        last = f"{events.pop()[:-1]},{idle[1:]}" if events else idle
-        self._channel.send(*events, last)
+        before = f"{events.pop()[:-1]}," if events else "{"
+        self._channel.send(*events, f'{before}"idle":[{self._engine.lately_used},{rest}]}}')
         frame = self._channel.receive(None if rest < 0 else rest / 1000)
         if frame is not None:
             self._engine.enter("receive", frame)

@@ -218,8 +218,11 @@ class SessionPrograms:
     def _bridge_of(self, call: Call) -> Bridge | None:
         if call.parent is None:
             return None
-        bridges = (each.bridge_of(call) for each in self._engines)
-        return next((bridge for bridge in bridges if bridge is not None), None)
+        for each in self._engines:
+            bridge = each.bridge_of(call)
+            if bridge is not None:
+                return bridge
+        return None
 
     async def close(self) -> None:
         """End the workers; to be awaited before all other child processes are ended."""

@@ -69,6 +69,7 @@ async def test_the_command_is_told_of_the_session_in_json(tmp_path: Path) -> Non
         assert window["used_percentage"] + window["remaining_percentage"] == 100
         assert window["current_usage"]["output_tokens"] > 0
         assert seen["exceeds_200k_tokens"] is False
+        await until(lambda: shown(here))
         assert shown(here) == ["fine"]
 
 
