@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.model.script import parse_script
-from tools.measure import Figure, alternate, child_cpu, report, running_cpu
+from tools.measure import Figure, alternate, child_cpu, compile_package, report, running_cpu
 from tools.messages_server import running_server
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def main() -> int:
     )
     parser.add_argument("--runs", type=int, default=9, help="repetitions of each measurement")
     runs = parser.parse_args().runs
+    compile_package()
     with tempfile.TemporaryDirectory() as scratch:
         figures = [_version(max(runs, 15)), _first_request(runs, Path(scratch))]
     return report("start", figures)

@@ -30,7 +30,7 @@ from mcode.ui.tui.old_blocks import KEPT
 from tests.e2e.binary import Machine, endpoint
 from tests.ui.tui.terminal import READY, ScreenTerminal
 from tools import transcript_memory, ui_screen
-from tools.measure import Figure, alternate, calibrate, report, running_cpu
+from tools.measure import Figure, alternate, calibrate, compile_package, report, running_cpu
 from tools.messages_server import running_server
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ def main() -> int:
         "paced": _paced,
         "work": _working,
     }
+    if not any(options.only in name for name in groups):
+        parser.error(f"--only {options.only}: no group has that in its name; there are {', '.join(groups)}")
+    compile_package()
     figures: list[Figure] = []
     first = calibrate()
     with tempfile.TemporaryDirectory() as scratch:

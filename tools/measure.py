@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import platform
@@ -12,6 +13,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import mcode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,6 +52,11 @@ def calibrate() -> float:
             total += number * number % 7
         samples.append(time.process_time() - began)
     return statistics.median(samples)
+
+
+def compile_package() -> None:
+    """Write the bytecode of mcode, as installing it does: a checkout in use may lack that of what has changed."""
+    compileall.compile_dir(str(Path(mcode.__file__).parent), quiet=1)
 
 
 def child_cpu(
