@@ -26,7 +26,10 @@ _USAGE = "/permissions explain Tool(text), or /permissions explain Tool {json ar
 _WITHOUT_RULES = {
     Mode.DEFAULT: "What only reads in the workspace runs; everything else is asked about.",
     Mode.ACCEPT_EDITS: "What reads or edits files of the workspace runs; everything else is asked about.",
-    Mode.PLAN: "What only reads in the workspace runs; everything else is denied until you approve a plan.",
+    Mode.PLAN: (
+        "What only reads in the workspace runs; tools of MCP servers and what leaves it are asked about; "
+        "everything else is denied until you approve a plan."
+    ),
     Mode.DONT_ASK: "What only reads in the workspace runs; everything else is denied.",
     Mode.BYPASS: "Everything runs but what is asked about in every mode: critical and protected paths.",
 }

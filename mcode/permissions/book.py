@@ -59,18 +59,26 @@ class RuleBook:
         return found
 
     def add(
-        self, text: str, behavior: Behavior, kept_in: Path | None = None, program: str = "", turn: int = 0
+        self,
+        text: str,
+        behavior: Behavior,
+        kept_in: Path | None = None,
+        program: str = "",
+        turn: int = 0,
+        *,
+        in_plan: bool = False,
     ) -> Rule:
         """Put a rule of the session into force. `kept_in` is the file that keeps it longer, for display.
 
         `program`: it is about the calls of this program alone, until `end_program`. `turn`: as `Rule.turn`.
+        `in_plan`: as `Rule.in_plan`.
         Raises ValueError with the reason where the rule is malformed or would have no effect.
         """
         source = Source("local" if kept_in else "session", kept_in, self._start, trusted=True)
         rule, problems = read_rule(RuleText(text, str(behavior), source))
         if rule is None or rule.malformed:
             raise ValueError(problems[0].text)
-        rule = replace(rule, granted=True, program=program, turn=turn)
+        rule = replace(rule, granted=True, program=program, turn=turn, in_plan=in_plan)
         if rule not in self.session:
             self._replace((*self.session, rule))
         return rule

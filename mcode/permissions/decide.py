@@ -12,9 +12,10 @@ from mcode.config.settings import Problem
 from mcode.errors import UsageError
 from mcode.permissions.book import RuleBook
 from mcode.permissions.explain import explanation
-from mcode.permissions.limits import never_unasked, not_in_plan, outside_is_blocked
+from mcode.permissions.limits import asks_in_plan, never_unasked, not_in_plan, outside_is_blocked
 from mcode.permissions.line_parts import part_alone, rough_parts
 from mcode.permissions.modes import Mode
+from mcode.permissions.needs import meets, needs_of
 from mcode.permissions.paths import PathPolicy
 from mcode.permissions.permits import Permits
 from mcode.permissions.rules import read_rule
@@ -123,13 +124,16 @@ class Policy:
         """The rules of this session alone: the user's answers, and what hooks added; not those of a program or turn."""
         return tuple(rule for rule in self._book.session if not (rule.program or rule.turn))
 
-    def grant(self, rule_text: str, *, kept_in: Path | None = None, program: str = "") -> Rule:
+    def grant(
+        self, rule_text: str, *, kept_in: Path | None = None, program: str = "", in_plan: bool = False
+    ) -> Rule:
         """Allow what a rule covers for the rest of the session; `kept_in` is the file that keeps it longer.
 
+        `in_plan`: for tools of MCP servers it holds in mode plan too, where no other permission of theirs does.
         `program`: only for calls of this program (the id of its `run_code` call), until `end_program`.
         Raises ValueError for a rule that cannot be read.
         """
-        return self._book.add(rule_text, Behavior.ALLOW, kept_in, program)
+        return self._book.add(rule_text, Behavior.ALLOW, kept_in, program, in_plan=in_plan)
 
     def end_program(self, program: str) -> None:
         """A program has ended: what was granted to its calls is granted no more."""
@@ -228,7 +232,7 @@ class Policy:
             or self._denied_by_rule(subject)
             or outside_is_blocked(subject, self._settings)
             or _typed_by_user(call, subject)
-            or (not_in_plan(subject) if self.mode is Mode.PLAN else None)
+            or (self._not_in_plan(subject) if self.mode is Mode.PLAN else None)
             or never_unasked(subject, tool.always_asks, self._doubt(tool))
             or self._asked_by_rule(subject)
             or _hook_says(hook, Behavior.ASK, hook_reason)
@@ -277,6 +281,13 @@ class Policy:
                 reason = f"mode bypassPermissions does not run this command: {why}"
                 return Verdict(Behavior.DENY, reason, rule, "rule")
         return None
+
+    def _not_in_plan(self, subject: Subject) -> Verdict | None:
+        granted = any(
+            rule.in_plan and any(meets(rule, need, subject) for need in needs_of(subject))
+            for rule in self._book.about(Behavior.ALLOW, subject)
+        )
+        return not_in_plan(subject) or (None if granted else asks_in_plan(subject))
 
     def _asked_by_rule(self, subject: Subject) -> Verdict | None:
         for rule in self._book.about(Behavior.ASK, subject):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mcode.permissions.modes import Mode
 from mcode.permissions.shell.dangers import removal_of_critical_path, write_to_protected_path
 from mcode.permissions.shell.judge import LineJudge
-from mcode.permissions.verdict import Behavior, Verdict
+from mcode.permissions.verdict import Behavior, Proposal, Verdict
 
 if TYPE_CHECKING:
     from mcode.config.settings import Settings
@@ -44,6 +44,20 @@ def not_in_plan(subject: Subject) -> Verdict | None:
         "Go on with the reading tools, then present your plan; it is carried out once the user approves it"
     )
     return Verdict(Behavior.DENY, f"mode plan only reads and explores: {denied}. {advice}", kind="mode")
+
+
+def asks_in_plan(subject: Subject) -> Verdict | None:
+    """Ask about a tool of an MCP server: what its calls change is not known, whatever the server says of them."""
+    if subject.source == "core":
+        return None
+    reason = (
+        f"mode plan only reads and explores, and nobody vouches that {subject.tool} of the MCP server {subject.source} "
+        "does: in this mode rules and hooks do not let it run, only your answer does. "
+        "What is not answered may stand in the plan"
+    )
+    label = f"Allow every call of {subject.tool} for this session"
+    offered = Proposal(subject.tool, "session", label, in_plan=True)
+    return Verdict(Behavior.ASK, reason, kind="mode", proposals=(offered,))
 
 
 def _why_not_reading(subject: Subject) -> str:

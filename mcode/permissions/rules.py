@@ -53,6 +53,8 @@ class Rule:
     """Id of the `run_code` call whose calls alone it is about; empty for a rule about all calls."""
     turn: int = 0
     """Number of the turn that it ends with, and whose calls alone it may allow; 0 for one that stays."""
+    in_plan: bool = False
+    """The user's answer to a question of mode plan: a tool of an MCP server runs by it there too."""
 
     @property
     def place(self) -> str:
@@ -60,7 +62,8 @@ class Rule:
         if self.program or self.turn:
             return "this program" if self.program else "this turn"
         if self.source.path is None:
-            return "this session" if self.source.scope == "session" else self.source.name
+            session = "this session, mode plan too" if self.in_plan else "this session"
+            return session if self.source.scope == "session" else self.source.name
         return f"{self.source.path}, line {self.line}" if self.line is not None else str(self.source.path)
 
     @property

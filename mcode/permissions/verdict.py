@@ -31,6 +31,9 @@ class Proposal:
     further: tuple[str, ...] = ()
     """More rules that belong to the same answer: one for each other part of a command line."""
 
+    in_plan: bool = False
+    """The answer holds in mode plan as well."""
+
     @property
     def rules(self) -> tuple[str, ...]:
         """All rules that the answer adds."""

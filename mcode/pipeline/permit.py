@@ -119,7 +119,7 @@ class Permission:
         if verdict.behavior is Behavior.DENY:
             denial = outcomes.denied(admitted.call, verdict.reason, FailureKind.DENIED)
             return Decided(admitted, verdict.kind, verdict.reason, denial)
-        if verdict.kind != "path":  # what always asks is the user's to answer, never a hook's
+        if verdict.kind not in ("path", "mode"):  # what always asks is the user's to answer, never a hook's
             await self.apply_updates(answer.updated_permissions)
             self.desk.reconsider()
             return Decided(admitted, by, f"approved by {by}")
@@ -179,7 +179,7 @@ class Permission:
 
     def _permitted_since(self, admitted: Admitted, verdict: Verdict) -> Verdict | None:
         """What permits a call that waits, after a rule was made; never what a hook, a rule or a path asks about."""
-        if verdict.kind != "default":
+        if verdict.kind not in ("default", "mode"):
             return None
         now = self.policy.decide(admitted.call, admitted.tool, admitted.access)
         return now if now.behavior is Behavior.ALLOW else None

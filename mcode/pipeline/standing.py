@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.catalog.placement import CALL_TOOL
+from mcode.permissions.modes import Mode
 from mcode.tool import HARMLESS
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ def standing_permission(policy: Policy, tool: Tool) -> str:
     # call_tool asks nothing itself: the tool that it names is judged in its place.
     harmless = tool.effects <= HARMLESS or tool.name == CALL_TOOL
     standing = str(bare[0].behavior) if bare else ("allow" if harmless else "ask")
+    if policy.mode is Mode.PLAN and tool.source != "core" and not any(rule.in_plan for rule in bare):
+        standing = "ask"
     finer = len(about) - len(bare)
     if not finer:
         return standing

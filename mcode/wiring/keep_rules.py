@@ -43,11 +43,11 @@ class RuleKeeper:
         """Put the rule that the user chose into force, and into the project's personal settings for `local`."""
         if proposal.destination == "program" and call.parent is not None:
             for rule in proposal.rules:
-                self.policy.grant(rule, program=call.parent)
+                self.policy.grant(rule, program=call.parent, in_plan=proposal.in_plan)
             return
         if proposal.destination == "session":
             for rule in proposal.rules:
-                self.policy.grant(rule)
+                self.policy.grant(rule, in_plan=proposal.in_plan)
             await self.made(proposal.rules)
             return
         path = local_settings_file(self.start)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mcode.call import Status
-from mcode.events import ModeChanged
+from mcode.events import ApprovalRequested, ModeChanged
 from mcode.ui.line.question import question_lines
 from mcode.ui.look import Look
 from mcode.ui.questionnaire import Questionnaire
 from mcode.wiring.options import Options
 from tests.agent.test_skills import answer_question
+from tests.catalog.stand_ins import jira, join
 from tests.commands.typing import typed
 from tests.stage import Stage, stage, turns, use
 
@@ -121,3 +123,36 @@ async def test_the_line_front_end_shows_the_whole_plan(tmp_path: Path, look: Loo
     shown = "\n".join(lines)
     assert "2. Check it" in shown
     assert "1  Yes, and ask before each change" in shown
+
+
+SERVER = "mcp__jira__delete_issue"
+ALLOWING = {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}
+
+
+@pytest.mark.parametrize("choice", ["", "once", "session"])
+async def test_a_tool_of_a_server_runs_in_mode_plan_by_the_users_answer_alone(
+    choice: str, tmp_path: Path
+) -> None:
+    hook = {"type": "command", "command": f"echo '{json.dumps(ALLOWING)}'"}
+    settings = {
+        "permissions": {"allow": [SERVER]},
+        "hooks": {"PermissionRequest": [{"hooks": [hook]}]},
+    }
+    calls = [use("call_tool", f"c{n}", name=SERVER, arguments={"id": "7"}) for n in range(2)]
+    script = turns(calls[0], calls[1], "Done.")
+    async with stage(tmp_path, script, settings=settings, options=Options(mode="plan")) as here:
+        tools = jira(0)
+        join(here, tools)
+        if choice:
+            here.answer(choice)
+        await here.say("look into it")
+        asked = here.of(ApprovalRequested)
+        assert len(tools[1].calls) == (2 if choice else 0)
+        assert len(asked) == {"": 0, "once": 2, "session": 1}[choice]
+        if choice:
+            assert "delete_issue of the MCP server jira" in asked[0].reason
+            assert [each.key for each in asked[0].choices] == ["once", "session", "deny"]
+        else:
+            text = text_of(here, -1)
+            assert "mode plan only reads and explores" in text
+            assert "Nobody can be asked in this run" in text

@@ -118,6 +118,32 @@ def test_plan_mode_runs_commands_that_only_read_and_names_the_one_that_does_more
     assert "present your plan" in reason
 
 
+def test_no_rule_and_no_hook_lets_a_tool_of_a_server_run_in_mode_plan(house: House) -> None:
+    for rules in ((), ("allow mcp__gh",), ("allow mcp__gh__get_issue", "allow mcp__gh__get_*")):
+        verdict = house.decide(rules, "mcp__gh__get_issue {}", mode=Mode.PLAN, hook=Behavior.ALLOW)
+        assert (verdict.behavior, verdict.kind) == (Behavior.ASK, "mode")
+        assert "mcp__gh__get_issue of the MCP server gh" in verdict.reason
+    assert house.outcome(("deny mcp__gh",), "mcp__gh__get_issue {}", mode=Mode.PLAN) == "deny"
+    nobody = Settings(deny_instead_of_prompting=True)
+    policy = house.policy("allow mcp__gh", mode=Mode.PLAN, settings=nobody)
+    assert policy.decide(*house.call("mcp__gh__get_issue {}")).behavior is Behavior.DENY
+
+
+def test_only_the_answer_given_in_mode_plan_holds_for_a_tool_of_a_server_there(house: House) -> None:
+    policy = house.policy(mode=Mode.PLAN)
+    asked = policy.decide(*house.call("mcp__gh__get_issue {}"))
+    (proposal,) = asked.proposals
+    assert (proposal.rule, proposal.destination) == ("mcp__gh__get_issue", "session")
+    policy.grant(proposal.rule)  # as it is given outside of the mode
+    assert policy.decide(*house.call("mcp__gh__get_issue {}")).behavior is Behavior.ASK
+    policy.grant(proposal.rule, in_plan=proposal.in_plan)
+    assert policy.decide(*house.call("mcp__gh__get_issue {}")).behavior is Behavior.ALLOW
+    assert policy.decide(*house.call("mcp__gh__close_issue {}")).behavior is Behavior.ASK
+    assert [rule.place for rule in policy.grants] == ["this session", "this session, mode plan too"]
+    helper = house.policy(mode=Mode.PLAN).beside(house.workspace(), Mode.ACCEPT_EDITS)
+    assert helper.decide(*house.call("mcp__gh__get_issue {}")).behavior is Behavior.ASK
+
+
 ACCEPTED = (
     "mkdir -p src/new/dir",
     "touch a.txt",
