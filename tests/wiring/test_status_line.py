@@ -14,6 +14,7 @@ from mcode.wiring import status_line
 from tests.children import no_process_left
 from tests.run_code.workplace import until
 from tests.stage import stage, turns, use
+from tests.waiting import let_pass
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -27,6 +28,7 @@ PRICES = {"scripted-1": {"input": 3, "output": 15}}
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
     monkeypatch.setattr(status_line, "REST", 0.02)
+    monkeypatch.setattr(status_line, "LIMIT", 60.0)  # a busy machine may take its time
     with no_process_left():
         yield
 
@@ -81,22 +83,24 @@ async def test_its_first_lines_are_shown_without_anything_that_drives_a_terminal
         assert shown(here)[0].splitlines() == ["red two", "second", "third"]
 
 
-async def test_a_slow_command_is_ended_and_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_line, "LIMIT", 0.2)
+async def test_a_slow_command_is_ended_and_said_once(tmp_path: Path) -> None:
     counted = tmp_path / "runs"
     settings = command(f"echo x >>{counted}; sleep 100 & sleep 100")
     async with stage(tmp_path, turns("One.", "Two.", "Three."), settings=settings) as here:
 
+        def runs() -> int:
+            return counted.read_text().count("x") if counted.exists() else 0
+
         def warnings() -> list[str]:
             return [each.text for each in here.of(Notice) if "status line" in each.text]
 
-        await here.say("hello")
+        for number in (1, 2, 3):
+            await here.say("hello")
+            await until(lambda number=number: runs() == number)
+            let_pass(60)  # and this run is ended, before the next one begins
         await until(warnings)
-        for runs in (2, 3):
-            await here.say("again")
-            await until(lambda runs=runs: counted.read_text().count("x") >= runs)
         assert len(warnings()) == 1
-        assert "was ended after its limit of 0.2 s" in warnings()[0]
+        assert "was ended after its limit of 60 s" in warnings()[0]
         assert shown(here) == []
 
 
@@ -108,11 +112,12 @@ async def test_a_command_that_fails_shows_nothing_and_its_reason_once(tmp_path: 
 
 
 async def test_events_that_come_together_are_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_line, "REST", 0.25)
+    monkeypatch.setattr(status_line, "REST", 30.0)
     counted = tmp_path / "runs"
     async with stage(tmp_path, turns("One."), settings=command(f"echo x >>{counted}; echo ok")) as here:
         for mode in ("plan", "default", "acceptEdits", "default"):
             here.agent.set_mode(mode)
+        let_pass(30)
         await until(lambda: shown(here))
         assert counted.read_text() == "x\n"
 
