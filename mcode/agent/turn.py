@@ -196,7 +196,7 @@ class TurnLoop:
             for call in calls:
                 if call.id in self.conversation.history.unfinished:
                     why = "" if _is_cancelling() else "a hook or an error ended the turn"
-                    outcome = outcomes.cancelled(call, False, "", why=why)
+                    outcome = outcomes.cancelled(call, "", started=False, why=why)
                     self.pipeline.recorder.finish(outcome, started=False)
         return results
 

@@ -58,10 +58,10 @@ def _named(call: Call) -> str:
 
 def cancelled(
     call: Call,
-    started: bool,
     decision: str,
-    so_far: ToolResult | None = None,
     *,
+    started: bool,
+    so_far: ToolResult | None = None,
     why: str = "",
 ) -> Outcome:
     """A call that ended with its turn or program, before its body had started or with what it had done so far.
@@ -87,7 +87,7 @@ def cancelled(
     )
 
 
-def broken(call: Call, started: bool, decision: str) -> Outcome:
+def broken(call: Call, decision: str, *, started: bool) -> Outcome:
     """A call that an error inside mcode ended; to be made while the exception is handled, which is logged."""
     number = os.urandom(3).hex()
     logger.exception("internal error %s in %s, call %s", number, call.tool, call.id)

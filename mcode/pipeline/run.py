@@ -41,21 +41,26 @@ HOOKS_AFTER_INTERRUPT = 0.5
 
 @dataclass(slots=True)
 class _Journey:
-    """How far one call has come; what a cancelled call's record is made from."""
+    """How far one call has come: what its outcome is made from, whether it arrives or is cancelled on the way."""
 
     call: Call
     started: bool = False
-    decision: str = ""
-    judged: float = 0.0
-    """As `Outcome.judged`."""
+    """The body has been started."""
     result: tuple[ToolResult, float] | None = None
     """What the body returned, and the seconds it took."""
     writes: Sequence[Path] = ()
-    """Files that it may have changed."""
+    """Files that the body may have changed."""
     drift: list[str] = field(default_factory=list[str])
     """For the model: which of them hooks have changed since, and how."""
+
+    # The rest as the fields of the same names in `Outcome`.
+    decision: str = ""
+    judged: float = 0.0
+    batch: str = ""
+    restorations: tuple[str, ...] = ()
+    rewritten: bool = False
     hooks: list[str] = field(default_factory=list[str])
-    """What hooks have said, as `Outcome.hooks` has it."""
+    stop_turn: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +100,8 @@ class Pipeline:
         except McodeError:
             raise
         except Exception:  # noqa: BLE001 -- the tool boundary: a bug on the road must not end the session
-            outcome = outcomes.broken(journey.call, journey.started, journey.decision)
-        if journey.hooks:
-            outcome = replace(outcome, hooks=tuple(journey.hooks))
+            failed = outcomes.broken(journey.call, journey.decision, started=journey.started)
+            outcome = replace(failed, hooks=tuple(journey.hooks))
         return self.recorder.finish(outcome, started=journey.started)
 
     async def _tell_hooks_of_interrupt(self, outcome: Outcome) -> None:
@@ -113,10 +117,12 @@ class Pipeline:
         if journey.result is not None:
             result, seconds = journey.result
             result = replace(result, notes=(*result.notes, *journey.drift))
-            return replace(self._outcome(journey.call, result, seconds), decision=journey.decision)
+            return self._outcome(journey, result, seconds)
         so_far = next((each for each in stopped.args if isinstance(each, ToolResult)), None)
         why = self.programs.why_cancelled(journey.call)
-        return outcomes.cancelled(journey.call, journey.started, journey.decision, so_far, why=why)
+        return outcomes.cancelled(
+            journey.call, journey.decision, started=journey.started, so_far=so_far, why=why
+        )
 
     async def _travel(self, journey: _Journey) -> Outcome:
         admitted = await self.gate.admit(journey.call)
@@ -127,7 +133,7 @@ class Pipeline:
         if before.arguments is not None:
             admitted = await self.gate.admit(replace(admitted.call, arguments=before.arguments))
             if isinstance(admitted, Refused):
-                return outcomes.refused(admitted)
+                return replace(outcomes.refused(admitted), hooks=tuple(journey.hooks))
         journey.call = admitted.call
         await self.programs.before_preview(admitted.call, admitted.access)
 
@@ -135,26 +141,22 @@ class Pipeline:
         self.recorder.show(admitted.call, preview, admitted.tool.source)
         objection = await admitted.tool.objection(admitted.call.arguments, self.workspace)
         if objection is not None and not self.permission.is_hopeless(admitted, before):
-            return outcomes.refused(Refused(admitted.call, FailureKind.TOOL_ERROR, objection))
+            refusal = Refused(admitted.call, FailureKind.TOOL_ERROR, objection)
+            return replace(outcomes.refused(refusal), hooks=tuple(journey.hooks))
         decided = await self._decide(admitted, preview, before, journey)
         if decided.denial is not None:
-            denial = decided.denial
-            told = with_notes(denial.text, before.notes)
-            stop = _first(before.stop, denial.stop_turn)
             return replace(
-                denial, text=told, decision=decided.decision, judged=journey.judged, stop_turn=stop
+                decided.denial,
+                text=with_notes(decided.denial.text, before.notes),
+                decision=decided.decision,
+                judged=journey.judged,
+                hooks=tuple(journey.hooks),
+                stop_turn=_first(before.stop, decided.denial.stop_turn),
             )
-        rewritten = before.arguments is not None or decided.admitted is not admitted
-        outcome = await self._perform(decided, before.notes, journey)
-        return replace(
-            outcome,
-            decision=decided.decision,
-            judged=journey.judged,
-            batch=decided.batch,
-            restorations=decided.admitted.restorations,
-            rewritten=rewritten or outcome.rewritten,
-            stop_turn=_first(before.stop, outcome.stop_turn),
-        )
+        journey.batch, journey.restorations = decided.batch, decided.admitted.restorations
+        journey.rewritten = before.arguments is not None or decided.admitted is not admitted
+        journey.stop_turn = before.stop
+        return await self._perform(decided, before.notes, journey)
 
     async def _decide(
         self, admitted: Admitted, preview: Preview, before: BeforeCall, journey: _Journey
@@ -196,7 +198,7 @@ class Pipeline:
         journey.result = (result, seconds)
         meant = (f"Read as it was meant: {each}." for each in admitted.restorations)
         journey.writes = admitted.access.writes
-        return await self._conclude(admitted.call, (result, seconds), (*notes, *meant), journey)
+        return await self._conclude(journey, result, seconds, (*notes, *meant))
 
     async def conclude_later(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
         """Steps 6 to 8 for a body that has worked on behind its turn (`ToolResult.goes_on`) and has ended now.
@@ -205,17 +207,17 @@ class Pipeline:
         """
         journey = _Journey(call, started=True, result=(result, seconds))
         try:
-            outcome = await self._conclude(call, (result, seconds), (), journey)
+            outcome = await self._conclude(journey, result, seconds, ())
         except asyncio.CancelledError:
-            self.recorder.finish_later(self._outcome(call, result, seconds))
+            self.recorder.finish_later(self._outcome(journey, result, seconds))
             raise
-        return self.recorder.finish_later(replace(outcome, hooks=tuple(journey.hooks)))
+        return self.recorder.finish_later(outcome)
 
     async def _conclude(
-        self, call: Call, ended: tuple[ToolResult, float], notes: tuple[str, ...], journey: _Journey
+        self, journey: _Journey, result: ToolResult, seconds: float, notes: tuple[str, ...]
     ) -> Outcome:
         """Steps 6 and 7: the hooks after the call, then the result cut to size."""
-        result, seconds = ended
+        call = journey.call
         text, data, replaced = result.text, result.data, False
         if result.goes_on:
             after = NOTHING_TO_ADD  # they hear of it when it has ended
@@ -227,15 +229,16 @@ class Pipeline:
         else:
             after = await self.hooks.after_failure(call, text, interrupted=False, duration=seconds)
         journey.hooks += after.said
+        journey.rewritten = journey.rewritten or replaced
+        journey.stop_turn = _first(journey.stop_turn, result.stop_turn, after.stop)
         await self._look_at_writes(journey)
         every_note = (*notes, *after.notes, *after.feedback, *journey.drift)
         images = () if replaced or call.origin is Origin.PROGRAM else result.images
         whole = replace(result, text=text, data=data, notes=(*result.notes, *every_note), images=images)
         if len(text) <= self.gate.output_limit(call.tool) and not images:
-            outcome = self._outcome(call, whole, seconds)
+            outcome = self._outcome(journey, whole, seconds)
         else:
-            outcome = await asyncio.to_thread(self._outcome, call, whole, seconds)
-        outcome = replace(outcome, rewritten=replaced, stop_turn=_first(result.stop_turn, after.stop))
+            outcome = await asyncio.to_thread(self._outcome, journey, whole, seconds)
         await self.recorder.prepare(outcome)
         return outcome
 
@@ -247,11 +250,11 @@ class Pipeline:
             if changed is not None:
                 journey.drift.append(changed)
 
-    def _outcome(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
+    def _outcome(self, journey: _Journey, result: ToolResult, seconds: float) -> Outcome:
         """Step 7: what came of a body, cut to size for the model. Raises StorageError where the rest is lost."""
-        text = fit(result.text, self.gate.output_limit(call.tool), self.spill)
+        text = fit(result.text, self.gate.output_limit(journey.call.tool), self.spill)
         return Outcome(
-            call=call,
+            call=journey.call,
             status=Status.OK if result.failure is None else Status.FAILED,
             text=with_notes(text, result.notes),
             data=result.data,
@@ -260,8 +263,15 @@ class Pipeline:
             summary=result.summary,
             diff=result.diff,
             duration=seconds,
+            judged=journey.judged,
+            decision=journey.decision,
+            batch=journey.batch,
+            restorations=journey.restorations,
+            rewritten=journey.rewritten,
+            hooks=tuple(journey.hooks),
             notes=result.notes,
             images=tuple(self.keep_image(image) for image in result.images),
+            stop_turn=journey.stop_turn,
         )
 
 
