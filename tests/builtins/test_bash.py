@@ -25,6 +25,7 @@ from mcode.process.run import ProcessResult
 from mcode.process.tree import end_all_children
 from mcode.tool import Effect, ToolResult, Workspace
 from tests.children import is_alive, no_process_left, open_descriptors, wait_until
+from tests.waiting import let_pass
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -243,11 +244,14 @@ async def test_b_03_a_background_child_without_pipes_delays_nothing_at_all(
 
 
 async def test_b_04_a_time_limit_is_said_with_the_output_so_far(terminal: Terminal) -> None:
-    result = await terminal.run("echo working; sleep 60", timeout=1_500)
+    task = asyncio.create_task(terminal.run("echo working; touch begun; sleep 60", timeout=50_000))
+    assert await asyncio.to_thread(wait_until, (terminal.root / "begun").exists)
+    let_pass(50)
+    result = await task
     assert result.failure is FailureKind.TIMEOUT
     assert result.text.startswith("working\n")
-    assert "timed out after 1.5 s" in result.text
-    assert result.summary == "timed out after 1.5 s"
+    assert "timed out after 50 s" in result.text
+    assert result.summary == "timed out after 50 s"
     assert result.data["timed_out"] is True
     assert result.data["exit_code"] == 143
     assert result.data["stdout"] == "working\n"

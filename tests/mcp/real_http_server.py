@@ -1,8 +1,9 @@
-"""A server made with the protocol's own library: `real_http_server.py TRANSPORT PORT`."""
+"""A server made with the protocol's own library, `real_http_server.py TRANSPORT`; it prints its port."""
 
 from __future__ import annotations
 
 import importlib
+import socket
 import sys
 from typing import Any
 
@@ -17,4 +18,8 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-server.run(transport=sys.argv[1], port=int(sys.argv[2]))
+uvicorn: Any = importlib.import_module("uvicorn")
+app = server.sse_app() if sys.argv[1] == "sse" else server.streamable_http_app()
+with socket.create_server(("127.0.0.1", 0)) as listener:  # whoever connects from now on waits for its answer
+    print(listener.getsockname()[1], flush=True)
+    uvicorn.Server(uvicorn.Config(app)).run(sockets=[listener])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
+import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,11 +15,13 @@ from mcode.agent.mentions import mentioned_resources
 from mcode.call import FailureKind
 from mcode.errors import UsageError
 from mcode.events import QuestionAsked
+from mcode.mcp import limits
 from mcode.ui.completion import Completer
 from mcode.ui.file_names import FileNames
 from tests.commands.typing import context_of
 from tests.mcp.live import HOSTILE, hostile, live, until
 from tests.stage import stage, turns, use
+from tests.waiting import let_pass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,23 +151,29 @@ async def test_a_link_is_shown_and_never_opened(tmp_path: Path) -> None:
         assert json.loads((await servers.call("link")).text)["action"] == "decline"
 
 
-async def test_the_time_of_a_call_stands_still_while_the_user_is_asked(tmp_path: Path) -> None:
-    import asyncio
-
-    _configure(tmp_path, "elicit", timeout=1000)
+async def test_the_time_of_a_call_stands_still_while_the_user_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = 0.0
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + passed))
+    _configure(tmp_path, "elicit", timeout=30_000)
     async with stage(tmp_path, turns(use("mcp__h__form"), "done")) as opened:
         await opened.bench.pool.settle(60)
         opened.answer("once")
 
         def receive(event: Any) -> None:
+            nonlocal passed
             if isinstance(event, QuestionAsked):
+                passed += 40.0
+                let_pass(40.0)
                 answers = (("main",), ("2",), (), ())
                 asyncio.get_running_loop().call_later(
-                    1.6, opened.agent.desk.answer, event.question_id, answers
+                    0.2, opened.agent.desk.answer, event.question_id, answers
                 )
 
         opened.agent.events.subscribe(receive)
         await opened.say("go")
+        assert passed
         assert json.loads(opened.result().text)["content"] == {"branch": "main", "count": 2}
 
 

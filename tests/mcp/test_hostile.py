@@ -8,19 +8,29 @@ import os
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from mcode.call import FailureKind
+from mcode.mcp import limits
 from mcode.mcp import restarts as restart_times
 from mcode.mcp.framing import LINE_LIMIT, parse_line
 from mcode.mcp.restarts import Restarts
 from mcode.mcp.server_log import SIZE_LIMIT, ServerLog
 from tests.mcp.live import hostile, live, until
+from tests.waiting import let_pass
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.mcp.live import Live
+
+
+def take_your_time(servers: Live) -> None:
+    """The time limit of a server's calls is the usual one again, which no machine reaches."""
+    servers.server().connection.limits = limits.Limits()
 
 
 def _hide(text: str) -> str:
@@ -77,29 +87,42 @@ async def test_m_01_a_call_that_takes_too_long_is_cancelled_and_the_server_stays
         assert "its limit of 1.5 s" in result.text
         log = servers.server().log.path
         await until(lambda: "cancelled" in log.read_text())
+        take_your_time(servers)
         assert (await servers.call("echo", text="after")).text == "after"
 
 
-async def test_m_01_progress_extends_the_usual_limit_and_shows_on_the_card(tmp_path: Path) -> None:
+async def test_m_01_progress_extends_the_usual_limit_and_shows_on_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two steps that are shown, more than half of the limit passes, whatever the machine's pace."""
+    passed = 0.0
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + passed))
+    shown: list[str] = []
+
+    def progress(line: str) -> None:
+        nonlocal passed
+        shown.append(line)
+        passed += 40.0
+        let_pass(40.0)
+
     async with live(tmp_path, hostile()) as servers:
         await servers.connected()
         connection = servers.server().connection
-        # Much more time than between two steps, so that a machine may pause; less than for all of them.
-        connection.limits = type(connection.limits)(start=10, call=1.5, most=60)
+        connection.limits = limits.Limits(start=10, call=70, most=3600)
+        servers.services.progress = progress
         assert (await servers.call("slow", seconds=2.0, steps=20)).text == "done"
         # Lines that come closer together than the card shows them are left out: which ones, the machine says.
-        shown = servers.services.lines
         assert shown[0] == "1 of 20  step 1"
-        assert len(shown) > 2
         assert set(shown) <= {f"{step} of 20  step {step}" for step in range(1, 21)}
-        connection.limits = type(connection.limits)(start=10, call=1.5, most=1.8)
-        assert (await servers.call("slow", seconds=30, steps=300)).failure is FailureKind.TIMEOUT
+        connection.limits = limits.Limits(start=10, call=70, most=30)
+        passed = 0.0
+        assert (await servers.call("slow", seconds=60, steps=600)).failure is FailureKind.TIMEOUT
 
 
 async def test_m_01_cancelling_the_turn_tells_the_server(tmp_path: Path) -> None:
     async with live(tmp_path, hostile()) as servers:
         await servers.connected()
-        call = asyncio.ensure_future(servers.call("slow", seconds=2, steps=20))
+        call = asyncio.ensure_future(servers.call("slow", seconds=60, steps=600))
         await until(lambda: servers.services.lines)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -290,6 +313,7 @@ async def test_m_04_a_late_answer_is_dropped(tmp_path: Path) -> None:
         await servers.connected()
         assert (await servers.call("slow", seconds=2.0, steps=4)).failure is FailureKind.TIMEOUT
         await until(lambda: servers.server().connection.traffic.stray == 1)
+        take_your_time(servers)
         assert (await servers.call("echo", text="after")).text == "after"
 
 

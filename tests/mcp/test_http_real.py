@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -24,30 +22,20 @@ SERVER = Path(__file__).with_name("real_http_server.py")
 @contextlib.asynccontextmanager
 async def real_server(transport: str, directory: Path) -> AsyncGenerator[str]:
     """Its address, while the block runs."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(
-        [sys.executable, str(SERVER), transport, str(port)],
+    with subprocess.Popen(
+        [sys.executable, str(SERVER), transport],
         cwd=directory,
-        stdout=quiet,
-        stderr=quiet,
-        env=os.environ,
-    )
-    try:
-        async with asyncio.timeout(60):
-            while process.poll() is None:
-                with contextlib.suppress(OSError):
-                    _, writer = await asyncio.open_connection("127.0.0.1", port)
-                    writer.close()
-                    break
-                await asyncio.sleep(0.1)
-        assert process.poll() is None, "the server did not start"
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.kill()
-        process.wait()
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            port = (await asyncio.to_thread(process.stdout.readline)).strip()
+            assert port, "the server did not start"
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from mcode.process.table import snapshot
 from mcode.process.tree import end_all_children
 from tests.children import is_alive, living, no_process_left, open_descriptors, wait_until
 from tests.heart import heart
+from tests.waiting import let_pass
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -280,9 +281,14 @@ async def test_b_04_the_time_limit_ends_what_ignores_sigterm_and_what_has_left_t
     (setsid sh -c "trap '' TERM; echo \\$\\$ > grandchild; sleep 60 & wait; sleep 60" &)
     sh -c "trap '' TERM; echo \\$\\$ > child; sleep 60; sleep 60" &
     echo started
+    while [ ! -s child -o ! -s grandchild ]; do sleep 0.05; done
+    touch up
     while :; do sleep 0.05; done
     """
-    result = await shell(text, here, timeout=1.5, grace=0.4)
+    task = asyncio.create_task(shell(text, here, timeout=60, grace=0.4))
+    assert await asyncio.to_thread(wait_until, (here / "up").exists)
+    let_pass(60)
+    result = await task
     assert result.timed_out
     assert result.duration < 30
     assert (result.exit_code, result.signal) == (None, "SIGKILL")
@@ -303,8 +309,11 @@ async def test_b_04_a_daemon_that_cleared_its_environment_is_known_by_the_pipe_i
 
 
 async def test_b_04_a_shell_that_ends_itself_on_sigterm_is_given_the_time(here: Path) -> None:
-    text = "trap 'sleep 0.2; echo tidied; exit 3' TERM; echo up; while :; do sleep 0.02; done"
-    result = await shell(text, here, timeout=1.5, grace=60)
+    text = "trap 'sleep 0.2; echo tidied; exit 3' TERM; echo up; touch up; while :; do sleep 0.02; done"
+    task = asyncio.create_task(shell(text, here, timeout=60, grace=60))
+    assert await asyncio.to_thread(wait_until, (here / "up").exists)
+    let_pass(60)
+    result = await task
     assert result.timed_out
     assert (result.exit_code, result.stdout.text) == (3, "up\ntidied\n")
     assert result.duration < 30
@@ -526,8 +535,11 @@ async def test_a_small_output_makes_no_file(here: Path) -> None:
 
 
 async def test_both_streams_are_kept_apart_and_shown_in_the_order_of_arrival(here: Path) -> None:
-    text = "echo one; sleep 0.15; echo two >&2; sleep 0.15; echo three; printf open; printf end >&2"
-    result = await shell(text, here)
+    wait = "until [ -e {} ]; do sleep 0.01; done"  # each line is read before the next one is written
+    text = f"echo one; {wait.format('one')}; echo two >&2; {wait.format('two')}; echo three"
+    text += f"; {wait.format('three')}; printf open; {wait.format('open')}; printf end >&2"
+    spec = ProcessSpec(("sh", "-c", text), here, ENVIRONMENT, shown_limit=30_000)
+    result = await run_process(spec, lambda chunk: (here / chunk.decode().strip()).touch())
     assert result.stdout.text == "one\nthree\nopen"
     assert result.stderr.text == "two\nend"
     assert result.shown.head == "one\ntwo\nthree\nopen\nend"
@@ -543,8 +555,15 @@ async def test_a_stream_over_its_limit_is_kept_from_its_beginning(here: Path) ->
 
 async def test_chunks_are_handed_on_as_they_come(here: Path) -> None:
     seen: list[bytes] = []
-    spec = ProcessSpec(("sh", "-c", "echo a; sleep 0.1; echo b >&2"), here, ENVIRONMENT)
-    await run_process(spec, seen.append)
+    spec = ProcessSpec(
+        ("sh", "-c", "echo a; until [ -e a ]; do sleep 0.01; done; echo b >&2"), here, ENVIRONMENT
+    )
+
+    def take(chunk: bytes) -> None:
+        seen.append(chunk)
+        (here / "a").touch()
+
+    await run_process(spec, take)
     assert seen == [b"a\n", b"b\n"]
 
 

@@ -259,7 +259,9 @@ async def test_17_a_call_that_nobody_awaited_is_run_and_named(place: Workplace) 
 
 async def test_after_an_error_what_has_not_started_never_does(place: Workplace) -> None:
     async def slow(_: JsonObject) -> str:
-        await asyncio.sleep(1.0)  # the program's error has come meanwhile, also on a busy machine
+        bridge = place.run_code.bridge_of(place.calls[0])
+        assert bridge is not None
+        await until(lambda: bridge._closing)  # the program's error has come
         return "written"
 
     place.limits = replace(QUICK, after_failure=30.0)

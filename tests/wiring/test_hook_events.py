@@ -261,7 +261,8 @@ async def test_changed_files_and_settings_are_told(tmp_path: Path, monkeypatch: 
     settings["hooks"] |= hooks("FileChanged", keeps(tmp_path), ".env|Makefile")["hooks"]
     async with stage(tmp_path, turns("hi"), settings=settings) as opened:
         await opened.say("begin")
-        (opened.project / ".env").write_text("A=1\n")
+        (opened.project / "other.txt").write_text("A=1\n")
+        (opened.project / "other.txt").rename(opened.project / ".env")  # there at once, and with its content
         (opened.project / "other.txt").write_text("not named\n")
         assert [(each["file_path"], each["event"]) for each in await told(tmp_path)] == [
             (str(opened.project / ".env"), "add")
