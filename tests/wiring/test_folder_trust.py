@@ -345,11 +345,11 @@ async def test_a_folder_without_anything_to_trust_says_so(tmp_path: Path) -> Non
 def test_w_02_in_a_terminal_only_the_word_trust_says_yes(tmp_path: Path) -> None:
     machine = Machine.fresh(tmp_path)
     (machine.project / ".mcode").mkdir()
-    hooks = {"hooks": {"SessionStart": [hook(f"touch {tmp_path}/RAN")]}}
+    hooks = {"hooks": {"SessionStart": [hook("touch ../RAN")]}}
     (machine.project / ".mcode" / "settings.json").write_text(json.dumps(hooks))
     with BinaryTerminal(machine, "--demo", "--plain") as terminal:
         terminal.wait_for("Trust this folder?")
-        assert f"runs: touch {tmp_path}/RAN" in str(terminal)
+        assert "runs: touch ../RAN" in str(terminal)
         terminal.say("y")
         terminal.wait_for("Trust this folder?", count=2)
         terminal.say("trust")
