@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.permissions.path_names import names_its_secrets, protected_part
+from mcode.permissions.path_names import protected_part
 from mcode.permissions.resolve import exists, is_directory
+from mcode.permissions.secret_names import names_its_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

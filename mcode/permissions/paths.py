@@ -7,8 +7,10 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from mcode.config.repository import git_places
-from mcode.permissions.path_names import protected_part, secret_part
-from mcode.permissions.resolve import identity, is_directory, is_file, locate, parents, place_of
+from mcode.permissions.git import config as git
+from mcode.permissions.path_names import protected_part
+from mcode.permissions.resolve import identity, is_directory, is_git_directory, locate, parents, place_of
+from mcode.permissions.secret_names import hides_folder, secret_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,7 +92,7 @@ class PathPolicy:
             if _within(place.resolved, base):
                 return f"it lies in the git directory or hooks directory {base}"
         for parent in parents(place.resolved):
-            if _is_git_directory(parent):
+            if is_git_directory(parent):
                 return f"{parent} is a git directory"
         return None
 
@@ -98,8 +100,10 @@ class PathPolicy:
         """Why reading this place shows secrets; None where it does not look so."""
         for spelling in place.spellings:
             part = secret_part(spelling)
-            if part is not None:
+            if part is not None and (hides_folder(spelling) or not is_directory(place.resolved)):
                 return f"`{part}` is the name of a file that holds credentials"
+        if git.holds_credentials(place.resolved):
+            return "it configures git and holds credentials"
         return None
 
     def why_reading_asks(self, place: Place, *, content: bool = True) -> str:
@@ -143,7 +147,3 @@ class PathPolicy:
 
 def _within(path: str, base: str) -> bool:
     return path == base or path.startswith(base if base.endswith("/") else base + "/")
-
-
-def _is_git_directory(path: str) -> bool:
-    return is_file(f"{path}/HEAD") and is_directory(f"{path}/objects") and is_directory(f"{path}/refs")

@@ -104,6 +104,11 @@ def is_file(path: str) -> bool:
     return _has_type(path, stat.S_IFREG)
 
 
+def is_git_directory(path: str) -> bool:
+    """True for what git takes for a repository's own directory, whatever its name is."""
+    return is_file(f"{path}/HEAD") and is_directory(f"{path}/objects") and is_directory(f"{path}/refs")
+
+
 def parents(path: str) -> tuple[str, ...]:
     """The path and all its parents, the longest first."""
     found: list[str] = []

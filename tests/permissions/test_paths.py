@@ -6,6 +6,7 @@ import os
 import re
 import unicodedata
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from mcode.permissions.file_patterns import read_pattern
 from mcode.permissions.modes import Mode
 from mcode.permissions.paths import PathPolicy
 from mcode.permissions.resolve import locate
+from mcode.permissions.secret_names import WIDE_FOLDERS, WIDE_NAMES
 from mcode.permissions.verdict import Behavior
 from mcode.tool import Workspace
 
@@ -214,6 +216,37 @@ SECRETS = (
     ".config/gcloud/access_tokens.db",
     "deploy/service-account-prod.json",
     ".ENV",
+    "prod.env",
+    ".npmrc",
+    "web/.npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    "pip.conf",
+    "_netrc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".docker/config.json",
+    ".dockercfg",
+    ".config/gh/hosts.yml",
+    ".config/hub",
+    ".config/glab-cli/config.yml",
+    ".config/git/credentials",
+    ".m2/settings.xml",
+    ".gem/credentials",
+    ".streamlit/secrets.toml",
+    ".claude/.credentials.json",
+    ".claude.json",
+    "vault.kdbx",
+    "AuthKey_1.p8",
+    "deploy_rsa",
+    "home.ovpn",
+    "stack/terraform.tfstate",
+    "stack/prod.tfvars",
+    "prod.kubeconfig",
+    "credentials.json",
+    "client_secret_web.json",
+    "config/secrets.yml",
+    ".dev.vars",
 )
 
 
@@ -232,8 +265,54 @@ def test_k_04_a_rule_that_names_the_file_lets_it_be_read(house: House) -> None:
 
 
 def test_k_04_source_files_with_similar_names_are_read(house: House) -> None:
-    for path in ("id_generator.py", "environment.py", "id_rsa.pub", "pem.py", "ssh/config"):
+    everyday = """
+        id_generator.py environment.py id_rsa.pub pem.py ssh/config package.json config.json auth.json
+        locales/en/auth.json src/credentials.py src/secrets.py credentials/store.py .cargo/config.toml
+        .docker/Dockerfile
+        .gitconfig .editorconfig .yarnrc settings.xml gradle.properties tokens.json npmrc envoy.py variables.tf
+    """
+    for path in everyday.split():
         assert house.outcome((), f"Read /w/{path}") == "allow", path
+
+
+def test_k_04_a_directory_is_not_a_secret_by_a_name_that_says_so_of_files(house: House) -> None:
+    for name, expected in (("id_tools", "allow"), ("api.key", "allow"), (".envs", "ask"), (".ssh", "ask")):
+        (house.start / name).mkdir()
+        assert house.outcome((), f'Grep {{"path": "/w/{name}"}}') == expected, name
+
+
+@pytest.mark.parametrize("path", SECRETS)
+def test_k_04_where_not_each_file_is_looked_at_every_secret_is_left_out_by_a_wide_pattern(path: str) -> None:
+    folders, _, name = path.rpartition("/")
+    by_name = any(fnmatch(name.lower(), pattern.lower()) for pattern in WIDE_NAMES)
+    assert by_name or not set(folders.split("/")).isdisjoint(WIDE_FOLDERS)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("url = https://github.com/a/b.git", "allow"),
+        ("url = https://bob@bitbucket.org/a/b.git", "allow"),
+        ("url = ssh://git@host/a", "allow"),
+        ("url = https://bob:" + "hunter" * 2 + "@host/a", "ask"),
+        ("url = https://" + "gh" + "p_" + "a1B2" * 9 + "@github.com/a", "ask"),
+        ("url = https://" + "c0ffee" * 5 + "@host/a", "ask"),
+        ("extraheader = AUTHORIZATION: basic " + "eDphYmNk" * 4, "ask"),
+    ],
+)
+def test_k_04_the_configuration_of_git_is_a_secret_where_a_credential_stands_in_it(
+    line: str, expected: str, house: House
+) -> None:
+    (house.start / ".git/modules/x").mkdir(parents=True)
+    for path in (".git/config", ".git/modules/x/config"):
+        (house.start / path).write_text(f'[remote "origin"]\n\t{line}\n')
+        assert house.outcome((), f"Read /w/{path}") == expected
+        assert house.outcome((), f"Bash(cat {path})") == expected
+        search = house.decide((), f"Bash(grep -r url {path.rpartition('/')[0]})")
+        assert ("--exclude=config" in (search.run_as or "")) is (expected == "ask")
+    search = house.decide((), "Bash(grep -rn url .)")
+    assert ("--exclude-dir=.git" in (search.run_as or "")) is (expected == "ask")
+    assert house.outcome(("allow Read(.git/config)",), "Read /w/.git/config") == "allow"
 
 
 def test_k_04_the_environment_of_a_process_asks_whatever_the_rules_say(house: House) -> None:

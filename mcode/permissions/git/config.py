@@ -13,7 +13,8 @@ from pathlib import Path
 
 from mcode.config.plain_file import read_plain
 from mcode.config.repository import git_directory
-from mcode.permissions.resolve import is_directory, is_file, parents
+from mcode.masking import Masker
+from mcode.permissions.resolve import is_file, is_git_directory, parents
 
 SIZE_LIMIT = 256 * 1024
 """Bytes of a configuration file that is read."""
@@ -39,6 +40,10 @@ _INERT = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
+_CONFIGURATIONS = ("config", "config.worktree")
+_LONE_TOKEN = re.compile(r"https?://[^/\s:@]{20,}@", re.IGNORECASE)
+"""An address that begins with one long word in place of name and password."""
+
 _SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\](.*)')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*)|[#;].*)?")
 
@@ -46,7 +51,7 @@ _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*)|[#;].*)?")
 def obstacle(directory: str) -> str:
     """Why git may not be run unasked in a directory, as the end of a sentence; empty where nothing hinders."""
     for top in parents(directory):
-        if _is_bare(top):
+        if is_git_directory(top):
             return f"{top} is a git directory itself, or a bare repository"
         if not os.path.lexists(f"{top}/.git"):
             continue
@@ -55,6 +60,32 @@ def obstacle(directory: str) -> str:
             return f"{top}/.git could not be followed to a git directory"
         return _obstacle_of(git)
     return ""
+
+
+def holds_credentials(path: str) -> bool:
+    """True for a repository's configuration in which a credential stands: in an address, a header, or by its name."""
+    folder, _, name = path.rpartition("/")
+    if name.lower() not in _CONFIGURATIONS:
+        return False
+    if ".git" not in folder.lower().split("/") and not is_git_directory(folder):
+        return False
+    try:
+        status = os.stat(path)  # noqa: PTH116 -- hot path, and the paths here are text
+    except (OSError, ValueError):
+        return False
+    return _has_credentials(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+@lru_cache(maxsize=256)
+def _has_credentials(file: str, *identity: int) -> bool:
+    """Read once for each state of the file. What cannot be read here may hold some."""
+    del identity
+    try:
+        raw = read_plain(Path(file), SIZE_LIMIT)
+    except OSError:
+        return True
+    text = raw.decode("utf-8", "replace")
+    return len(raw) > SIZE_LIMIT or bool(_LONE_TOKEN.search(text)) or Masker().mask(text) != text
 
 
 def _obstacle_of(git: Path) -> str:
@@ -122,7 +153,3 @@ def keys_of(text: str) -> tuple[str, ...]:
             raise ValueError(f"line {number} goes on in the next")
         found.append(f"{section}.{key[1]}")
     return tuple(found)
-
-
-def _is_bare(path: str) -> bool:
-    return is_file(f"{path}/HEAD") and is_directory(f"{path}/objects") and is_directory(f"{path}/refs")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mcode.permissions.programs import words_of
 from mcode.permissions.resolve import is_directory
-from mcode.permissions.shell.places import SECRET_FOLDERS, SECRET_PATTERNS
+from mcode.permissions.secret_names import WIDE_FOLDERS, WIDE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -56,8 +56,8 @@ def leave_out(run: GitRead, directory: str, guarded: Guarded) -> tuple[str, str]
     if guarded.names is None:
         if after and not any(_may_hold_more(word.value, directory) for word in after):
             return run.text, ""
-        exclusions = [f":(top,exclude,icase,glob)**/{pattern}" for pattern in SECRET_PATTERNS]
-        exclusions += [f":(top,exclude,icase,glob)**/{folder}/**" for folder in SECRET_FOLDERS]
+        exclusions = [f":(top,exclude,icase,glob)**/{pattern}" for pattern in WIDE_NAMES]
+        exclusions += [f":(top,exclude,icase,glob)**/{folder}/**" for folder in WIDE_FOLDERS]
         return _text(run, before, after, exclusions), _NOTE_OF_ALL
     names = [
         name for name in guarded.names if not after or _is_below(f"{guarded.top}/{name}", after, directory)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from mcode.config.git_index import IndexNotUnderstood, tracked_files
 from mcode.config.repository import git_directory
-from mcode.permissions.path_names import secrets_among
 from mcode.permissions.resolve import parents
+from mcode.permissions.secret_names import secrets_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

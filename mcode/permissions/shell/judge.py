@@ -14,7 +14,7 @@ from mcode.permissions.modes import Mode
 from mcode.permissions.needs import Need, NeedKind, meets
 from mcode.permissions.programs import SHOWS_FILES, WRITES_ALL, WRITES_LAST, words_of
 from mcode.permissions.resolve import exists
-from mcode.permissions.shell.places import PATH_LIMIT, Directories, Reading
+from mcode.permissions.shell.places import FOUND_LIMIT, PATH_LIMIT, Directories, Reading
 from mcode.permissions.shell.reading import render
 from mcode.permissions.shell.rules import changes_the_shell, covers, only_exactly, unwrapped
 from mcode.permissions.shell.table import BUILTINS, Reads, is_listed, leaving_out, reads_of
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from mcode.tool import Workspace
 
 _NAMES_ONLY = words_of("ls find du stat wc which")
+_ESCAPED = re.compile(r"\[([*?[])\]")
 _SHOWN = 120
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rR]|--(?:dereference-)?recursive$")
-_LEFT_OUT = "Files with the names of secrets (.env, *.pem and the like) were left out of the search."
+_MANY_LEFT_OUT = "Files with the names of secrets (.env, *.pem and the like) were left out of the search."
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ class LineJudge:
         if isinstance(left_out, str):
             return left_out
         text = leaving_out(words[1:], left_out) if left_out else " ".join(word.rendered for word in words)
-        return text, _LEFT_OUT if left_out else ""
+        return text, _told(left_out) if left_out else ""
 
     def _path_fault(self, command: SimpleCommand, directories: Sequence[str]) -> str:
         """Why a path that a ruled command names is asked about all the same, as far as its words show paths.
@@ -301,6 +302,13 @@ class LineJudge:
         """True where an allow rule lets a place be read."""
         need = Need(NeedKind.READ, place.given, place)
         return any(isinstance(rule.match, Files) and meets(rule, need, self._subject) for rule in self._rules)
+
+
+def _told(left_out: Sequence[str]) -> str:
+    if len(left_out) > FOUND_LIMIT:
+        return _MANY_LEFT_OUT
+    names = ", ".join(_ESCAPED.sub(r"\1", option.partition("=")[2]) for option in left_out)
+    return f"Files of these names were left out of the search, since reading them asks: {names}."
 
 
 def _touched(patterns: Sequence[FilePattern], workspace: Workspace, place: Place) -> bool:

@@ -9,8 +9,9 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcode.permissions.path_names import secret_part
+from mcode.permissions.git.config import holds_credentials
 from mcode.permissions.resolve import is_directory
+from mcode.permissions.secret_names import WIDE_FOLDERS, WIDE_NAMES, hides_folder, secret_part
 from mcode.permissions.shell.words import Word
 
 if TYPE_CHECKING:
@@ -35,13 +36,6 @@ WALK_LIMIT = 5_000
 
 FOUND_LIMIT = 20
 """Names of secret files that are left out one by one."""
-
-SECRET_PATTERNS = (
-    ".env*", "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "id_*", "?netrc",
-    ".git-credentials", ".pgpass", ".my.cnf", ".pypirc", ".htpasswd", ".s3cfg", ".boto", ".vault-token", ".terraformrc",
-    "credentials.tfrc.json", "application_default_credentials.json", "service*account*.json",
-)  # fmt: skip
-SECRET_FOLDERS = (".ssh", ".aws", ".gnupg", ".azure", ".oci", ".docker", ".kube", ".config")
 
 
 class Directories:
@@ -145,8 +139,8 @@ class Reading:
         if self._restricted is not None and not complete:
             return f"more than {WALK_LIMIT} files would have to be compared with the rules about files"
         return tuple(
-            [*(f"--exclude={_any_case(each)}" for each in SECRET_PATTERNS)]
-            + [f"--exclude-dir={_any_case(each)}" for each in SECRET_FOLDERS]
+            [*(f"--exclude={_any_case(each)}" for each in WIDE_NAMES)]
+            + [f"--exclude-dir={_any_case(each)}" for each in (*WIDE_FOLDERS, ".git")]
         )
 
     def _walk(self, tops: Iterable[str]) -> tuple[set[str] | str, bool]:
@@ -161,12 +155,18 @@ class Reading:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if self._restricted is not None and self._restricted(self._paths.locate(entry.path)):
                     return f"a rule about files speaks of {entry.path}", True
-                if secret_part(entry.path[len(directory) :].lstrip("/")) or secret_part(entry.path):
+                if self._is_secret(entry.path, is_folder=is_folder):
                     option = "--exclude-dir" if is_folder else "--exclude"
                     found.add(f"{option}={glob.escape(entry.name)}")
                 elif is_folder:
                     waiting.append(entry.path)
         return found, True
+
+    def _is_secret(self, path: str, *, is_folder: bool) -> bool:
+        """True for what a search leaves out; a git directory as a whole where its configuration holds credentials."""
+        if is_folder:
+            return hides_folder(path) or holds_credentials(f"{path}/config")
+        return secret_part(path) is not None or holds_credentials(path)
 
     def _fault_of(self, place: Place, *, content: bool) -> str:
         if content and self._restricted is not None and self._restricted(place):
