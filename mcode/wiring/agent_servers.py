@@ -15,7 +15,6 @@ from mcode.wiring.trust_page import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from mcode.call import Call
     from mcode.catalog.catalog import Catalog
@@ -25,10 +24,10 @@ if TYPE_CHECKING:
     from mcode.events import EventBus
     from mcode.mcp.entries import Scope, ServerEntry
     from mcode.mcp.servers import Servers
-    from mcode.permissions.decide import Policy
     from mcode.pipeline.ask import Desk
     from mcode.pipeline.run import Pipeline
     from mcode.tool import Tool
+    from mcode.wiring.core import SessionCore
     from mcode.wiring.workbench import Workbench
 
 START = 30.0
@@ -120,28 +119,23 @@ class AgentServers:
     @classmethod
     def of(
         cls,
-        bench: Workbench,
+        core: SessionCore,
         entries: Sequence[ServerEntry],
         catalog: Catalog,
-        events: EventBus,
-        policy: Policy,
         above: ServerFacts,
         takes: Callable[[Tool], bool],
-        roots: tuple[Path, ...],
     ) -> AgentServers:
-        """`takes`: whether the sub-agent may have a tool of theirs. Nothing is started yet.
-
-        `roots`: working directories of its own; empty for the session's.
-        """
-        own = bench.pool.beside(entries, roots)
+        """`core`: the sub-agent's own. `takes`: whether it may have a tool of theirs. Nothing is started yet."""
+        bench, workspace = core.bench, core.workspace
+        own = bench.pool.beside(entries, workspace.roots if workspace.tree is not None else ())
         session = SessionServers(
-            own,
-            catalog,
-            events,
-            Departure(bench.endpoint.sent),
-            False,
-            ServerRules(own, policy),
-            LongCalls(events, moves=False),
+            servers=own,
+            catalog=catalog,
+            events=core.events,
+            departure=Departure(bench.endpoint.sent),
+            interactive=False,
+            rules=ServerRules(own, core.policy),
+            long_calls=LongCalls(core.events, moves=False),
             takes=takes,
         )
         return cls(above, own, session, [own.listen(session.refresh)])

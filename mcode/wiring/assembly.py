@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.agent.agent import Agent
-from mcode.agent.conversation import Conversation
 from mcode.agent.meter import Meter
 from mcode.agent.parts import Parts
 from mcode.agent.prompt import system_prompt
@@ -19,10 +17,9 @@ from mcode.builtins.file_state import FileState
 from mcode.catalog.catalog import Catalog
 from mcode.config.settings import RuleText, Source
 from mcode.errors import UsageError
-from mcode.events import EventBus, Notice
+from mcode.events import Notice
 from mcode.permissions.verdict_log import VerdictLog
 from mcode.pipeline.admit import Gate
-from mcode.pipeline.ask import Desk
 from mcode.pipeline.execute import Executor
 from mcode.pipeline.hooks import HookRunner
 from mcode.pipeline.permit import Permission
@@ -30,10 +27,10 @@ from mcode.pipeline.record import Recorder
 from mcode.pipeline.run import Pipeline
 from mcode.pipeline.validate import SchemaValidator
 from mcode.process.tree import end_all_children
-from mcode.tool import Workspace
 from mcode.wiring.budget import check_budget, spent
 from mcode.wiring.calls_limit import calls_limit
 from mcode.wiring.catalogue import SessionCatalogue
+from mcode.wiring.core import make_core
 from mcode.wiring.endpoint import GUIDE
 from mcode.wiring.file_watch import FileWatch
 from mcode.wiring.hook_facts import HookFacts
@@ -43,7 +40,6 @@ from mcode.wiring.jobs import SessionJobs
 from mcode.wiring.keep_rules import RuleKeeper
 from mcode.wiring.model import choose_model, terms_of
 from mcode.wiring.own_tools import own_tools, unknown_names
-from mcode.wiring.policy import session_policy
 from mcode.wiring.programs import SessionPrograms
 from mcode.wiring.read_files import ReadFiles, recall_files
 from mcode.wiring.rewinding import make_rewinding, make_side_files
@@ -57,6 +53,8 @@ from mcode.wiring.subagents import SessionParts, SessionSubagents
 from mcode.wiring.watchdog import Watchdog
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcode.call import Call
     from mcode.session.store import OpenSession
     from mcode.wiring.prompt_tool import PromptTool
@@ -68,38 +66,24 @@ class Assembly:
     """Builds `agent`, and answers what its parts ask across rooms."""
 
     def __init__(self, bench: Workbench, session: OpenSession) -> None:
-        self._bench = bench
-        self._session = session
-        self._events = EventBus()
-        self._watchdog = Watchdog(self._events)
-        self._interpreter = Interpreter(self._events)
-        self._conversation = Conversation(session.journal)
-        self._workspace = Workspace(
-            bench.start,
-            (*bench.settings.additional_directories, *map(Path, bench.options.add_dirs)),
-            home=bench.places.home,
-        )
-        self._side_files = make_side_files(bench, session, self._events)
-        self._jobs = SessionJobs(
-            self._conversation,
-            session,
-            self._events,
-            tells_end=bench.interactive,
-            mask=bench.masker.mask,
-        )
+        core, notices = make_core(bench, session)
+        self._core, self._bench, self._events, self._policy = core, bench, core.events, core.policy
+        self._watchdog = Watchdog(core.events)
+        self._interpreter = Interpreter(core.events)
+        self._side_files = make_side_files(core)
+        self._jobs = SessionJobs(core)
         self._file_state = FileState(bench.places.state / "pending")
-        recall_files(bench, self._conversation, self._file_state)
-        self._policy, told = session_policy(bench, self._workspace, session, self._conversation.mode)
-        self._opening: list[Notice] = [*told, *unheard(bench.options, self._conversation)]
+        recall_files(core, self._file_state)
+        self._opening: list[Notice] = [*notices, *unheard(bench.options, core.conversation)]
         self._opening += unknown_names(bench.options)
-        self._sandbox, told = session_sandbox(bench, self._policy, self._workspace, session)
-        self._opening += told
+        self._sandbox, notices = session_sandbox(core)
+        self._opening += notices
         self._style = Style(lambda: self.agent.builder.begin_again("style"))
         schema = bench.options.json_schema
         self._structured = structured_tool(schema) if schema is not None else None
         self._catalog = self._make_catalog()
-        self._catalogue = SessionCatalogue(bench, self._conversation, self._catalog, self._policy)
-        self._servers = SessionServers.join(bench, self._catalog, self._events, self._policy)
+        self._catalogue = SessionCatalogue(core, self._catalog)
+        self._servers = SessionServers.join(core, self._catalog)
         self._catalogue.join_servers(bench.pool)
         self._hooks = self._make_hooks()
         self._hooks.server_of = self._servers.origin_of
@@ -107,22 +91,21 @@ class Assembly:
         self._opening += (*self._catalogue.notices, *warnings)
         self._watch = HookWatch(
             self._hooks,
-            self._events,
-            self._workspace,
+            core.events,
+            core.workspace,
             lambda: bench.memory.files,
             interactive=bench.interactive,
         )
-        self._files = FileWatch(self._hooks, bench.places, self._workspace)
-        self._desk = Desk(self._events)
-        self._programs = SessionPrograms(
-            bench, session, self._conversation, self._catalogue, self._desk, self._sandbox
-        )
+        self._files = FileWatch(self._hooks, bench.places, core.workspace)
+        self._programs = SessionPrograms(core, self._catalogue, self._sandbox)
         self._verdicts = VerdictLog(bench.verdict_log, bench.masker, session=session.id)
         self._pipeline = self._servers.pipeline = self._make_pipeline()
-        self._skills = self._make_skills()
+        self._skills = SessionSkills.of(core, self._catalog, self._pipeline, self._hooks)
         self._subagents = self._make_subagents()
-        self._opening += self._programs.join(self._policy, self._pipeline, self._events, self._begin_prefix)
-        self._read_files = self._follow_reading()
+        self._opening += self._programs.join(self._pipeline, self._begin_prefix)
+        self._read_files = ReadFiles(
+            core, self._file_state, self._catalog, self._skills, self._subagents.agents.inner
+        )
         self._status = self._make_status()
         self._prompt_tool: PromptTool | None = None
         self.agent = self._make_agent()
@@ -133,31 +116,30 @@ class Assembly:
         self._problems += await self._skills.read()
         self._problems += await self._subagents.read()
 
-    def _follow_reading(self) -> ReadFiles:
-        return ReadFiles(
-            self._bench, self._conversation, self._file_state, self._catalog, self._workspace, self._events,
-            self._skills, self._subagents.agents.inner,
-        )  # fmt: skip
-
-    def _make_skills(self) -> SessionSkills:
-        return SessionSkills.of(
-            self._bench, self._session, self._conversation, self._workspace, self._policy, self._catalog,
-            self._events, self._desk, self._pipeline, self._hooks,
-        )  # fmt: skip
-
     def _make_subagents(self) -> SessionSubagents:
         parts = SessionParts(
-            self._bench, self._session, self._conversation, self._policy, self._hooks, self._catalogue.shelf,
-            self._pipeline, self._side_files, self._verdicts, self._programs, self._workspace, self._skills,
-            self._events, lambda: self.agent,
-        )  # fmt: skip
+            core=self._core,
+            workspace=self._core.workspace,
+            hooks=self._hooks,
+            shelf=self._catalogue.shelf,
+            pipeline=self._pipeline,
+            side_files=self._side_files,
+            verdicts=self._verdicts,
+            programs=self._programs,
+            skills=self._skills,
+            agent=lambda: self.agent,
+        )
         return SessionSubagents(parts)
 
     def _make_catalog(self) -> Catalog:
         tools = own_tools(
-            self._bench, self._policy, self._conversation, self._file_state, self._jobs, self._sandbox,
-            lambda: self._pipeline, self._enter_mode,
-        )  # fmt: skip
+            self._core,
+            self._file_state,
+            self._jobs,
+            self._sandbox,
+            lambda: self._pipeline,
+            self._enter_mode,
+        )
         catalog = Catalog(tool for tool in tools if self._bench.options.has_tool(tool.name))
         if self._structured is not None:
             catalog.add(self._structured)
@@ -165,13 +147,9 @@ class Assembly:
 
     def _make_hooks(self) -> HookRunner:
         settings = self._bench.settings
-        facts = HookFacts(
-            self._bench, self._session, self._workspace, self._policy, self._conversation,
-            lambda: self._skills.skills.turn_effort,
-        )  # fmt: skip
         return HookRunner(
             () if settings.disable_all_hooks else settings.hooks,
-            facts,
+            HookFacts(self._core, lambda: self._skills.skills.turn_effort),
             self._events,
             matches_rule=self._matches_rule,
             spill=self._side_files.keep_text,
@@ -180,18 +158,18 @@ class Assembly:
         )
 
     def _make_pipeline(self) -> Pipeline:
-        bench = self._bench
+        bench, desk, workspace = self._bench, self._core.desk, self._core.workspace
         made = self._servers.rules.made
         keeper = RuleKeeper(self._policy, bench.places, bench.start, self._events, made, self._enter_mode)
-        gate = Gate(self._catalogue.shelf, self._policy, self._workspace, SchemaValidator())
-        recorder = Recorder(self._conversation, self._verdicts, self._events)
+        gate = Gate(self._catalogue.shelf, self._policy, workspace, SchemaValidator())
+        recorder = Recorder(self._core.conversation, self._verdicts, self._events)
         permission = Permission(
             gate=gate,
             hooks=self._hooks,
             policy=self._policy,
-            desk=self._desk,
+            desk=desk,
             recorder=recorder,
-            workspace=self._workspace,
+            workspace=workspace,
             programs=self._programs,
             keep_rule=keeper.keep,
             apply_updates=keeper.apply,
@@ -200,9 +178,9 @@ class Assembly:
             gate=gate,
             hooks=self._hooks,
             permission=permission,
-            executor=Executor(self._workspace, self._events, self._side_files, self._desk),
+            executor=Executor(workspace, self._events, self._side_files, desk),
             recorder=recorder,
-            workspace=self._workspace,
+            workspace=workspace,
             programs=self._programs,
             refresh=self._file_state.refresh,
             spill=self._side_files.keep_text,
@@ -210,9 +188,9 @@ class Assembly:
         )
 
     def _make_caller(self) -> ModelCaller:
-        endpoint = self._bench.endpoint
+        endpoint, conversation = self._bench.endpoint, self._core.conversation
         builder = RequestBuilder(
-            self._conversation,
+            conversation,
             self._catalogue.shelf,
             self._policy,
             self._system,
@@ -221,9 +199,9 @@ class Assembly:
             effort=lambda: self._skills.skills.turn_effort,
         )
         meter = Meter(self._events, self._bench.settings.own.prices, endpoint.window)
-        meter.recall(self._conversation.ratio)
+        meter.recall(conversation.ratio)
         return ModelCaller(
-            self._conversation,
+            conversation,
             endpoint.client,
             builder,
             meter,
@@ -233,16 +211,15 @@ class Assembly:
         )
 
     def _make_agent(self) -> Agent:
-        bench, conversation, events = self._bench, self._conversation, self._events
+        core, bench, conversation, events = self._core, self._bench, self._core.conversation, self._events
         options = bench.options
         caller = self._make_caller()
         self._watch.take_failure = caller.take_failure
         builder, meter = caller.builder, caller.meter
         keep_text, shelf = self._side_files.keep_text, self._catalogue.shelf
-        room = make_room(bench, caller, self._hooks, keep_text, shelf, bench.remember)
-        self._skills.return_after_summary(room)
-        self._jobs.return_after_summary(room)
-        self._subagents.return_after_summary(room)
+        room = make_room(
+            bench, caller, self._hooks, keep_text, shelf, bench.remember, beside=self._beside_summary
+        )
         loop = TurnLoop(
             conversation,
             caller,
@@ -253,17 +230,17 @@ class Assembly:
             room,
             self._read_files.after_calls,
             options.max_turns,
-            calls_limit(bench.settings.own, self._desk),
+            calls_limit(bench.settings.own, core.desk),
             spent=lambda: spent(options.max_budget, meter, caller.model(), bench.settings.own.prices),
         )
         parts = Parts(
             events=events,
-            desk=self._desk,
+            desk=core.desk,
             policy=self._policy,
             settings=bench.settings,
-            workspace=self._workspace,
+            workspace=core.workspace,
             catalog=self._catalog,
-            session=self._session,
+            session=core.session,
             conversation=conversation,
             hooks=self._hooks,
             pipeline=self._pipeline,
@@ -277,11 +254,9 @@ class Assembly:
             style=self._style,
             jobs=self._jobs.jobs,
             programs=self._programs,
-            rewinding=make_rewinding(
-                bench, self._session, conversation, self._file_state, self._workspace, self._jobs.jobs
-            ),
-            notices=(*bench.notices(self._session.id, self._policy.problems), *self._opening),
-            neighbours=lambda: bench.neighbours(self._session.id),
+            rewinding=make_rewinding(core, self._file_state, self._jobs.jobs),
+            notices=(*bench.notices(core.session.id, self._policy.problems), *self._opening),
+            neighbours=lambda: bench.neighbours(core.session.id),
             prepare=self._prepare,
             ready=self._servers.ready,
             choose_model=lambda: choose_model(bench, meter, builder, events, self._catalogue.learn_window),
@@ -290,6 +265,14 @@ class Assembly:
         model = options.model or self._model_of_session() or bench.endpoint.model
         check_budget(options.max_budget, model, bench.settings.own.prices)
         return Agent(parts, model)
+
+    def _beside_summary(self) -> Sequence[str]:
+        """What a summary of the conversation could lose, and is followed by."""
+        return (
+            *self._skills.skills.returning(),
+            self._jobs.running_text(),
+            self._subagents.agents.running_text(),
+        )
 
     def _make_status(self) -> StatusCommand | None:
         """The user's own status line, where one is set and somebody looks at it."""
@@ -302,7 +285,7 @@ class Assembly:
 
     def _model_of_session(self) -> str:
         """The model that the session was with; a model's session is not gone on with by the guide, nor the reverse."""
-        model = self._conversation.model
+        model = self._core.conversation.model
         if not model or model == GUIDE:
             return ""
         if self._bench.endpoint.guide and not self._bench.options.demo:
@@ -330,14 +313,14 @@ class Assembly:
         if tool is None:
             return True
         source = Source("session", None, self._bench.start, trusted=True)
-        access = tool.access(call.arguments, self._workspace)
+        access = tool.access(call.arguments, self._core.workspace)
         return self._policy.matches(RuleText(rule, "ask", source), call, tool, access)
 
     async def _prepare(self) -> None:
         """Compile the rules' path patterns, and remove temporaries that a killed run has left."""
         for text in self._problems:
             self._events.emit(Notice(text))
-        self._bench.server_trust.begin(self._desk, self._events)
+        self._bench.server_trust.begin(self._core.desk, self._events)
         self._begin_prompt_tool()
         self._servers.start(lambda text: self.agent.queue(text, typed=False))
         await asyncio.to_thread(self._policy.prepare)
@@ -357,7 +340,7 @@ class Assembly:
         self._prompt_tool = PromptTool(
             name,
             self._pipeline,
-            self._desk,
+            self._core.desk,
             self._pipeline.permission.apply_updates,
             self.agent.interrupt,
             self._skills.skills.fresh_id,
@@ -381,4 +364,4 @@ class Assembly:
         self._watchdog.close()
         self._interpreter.close()
         self._verdicts.close()
-        self._session.journal.close()
+        self._core.session.journal.close()

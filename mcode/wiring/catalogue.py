@@ -32,11 +32,10 @@ from mcode.wiring.endpoint_memory import EndpointMemory
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mcode.agent.conversation import Conversation
     from mcode.catalog.catalog import Catalog
     from mcode.catalog.placement import LoadingWay, ProgramsMode
     from mcode.events import EventBus
-    from mcode.permissions.decide import Policy
+    from mcode.wiring.core import SessionCore
     from mcode.wiring.departure import Departure
     from mcode.wiring.workbench import Workbench
 
@@ -52,9 +51,8 @@ logger = logging.getLogger(__name__)
 class SessionCatalogue:
     """Builds the shelf of a session, and keeps what its endpoint refuses."""
 
-    def __init__(
-        self, bench: Workbench, conversation: Conversation, catalog: Catalog, policy: Policy
-    ) -> None:
+    def __init__(self, core: SessionCore, catalog: Catalog) -> None:
+        bench, policy = core.bench, core.policy
         self._bench = bench
         self._policy = policy
         self._memory = EndpointMemory(
@@ -71,7 +69,7 @@ class SessionCatalogue:
         self.shelf = Shelf(
             catalog=catalog,
             placements=Placements(catalog, self._rules, definitions.tokens),
-            seen=Seen(conversation),
+            seen=Seen(core.conversation),
             finder=Finder(catalog, definitions.entry, APART, bench.places.state / "cache" / "vectors.db"),
             definitions=definitions,
             servers=NoServers(),

@@ -11,52 +11,44 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from mcode.agent.conversation import Conversation
-    from mcode.permissions.decide import Policy
-    from mcode.session.store import OpenSession
-    from mcode.tool import Workspace
-    from mcode.wiring.workbench import Workbench
+    from mcode.wiring.core import SessionCore
 
 
 @dataclass(frozen=True, slots=True)
 class HookFacts:
     """What every hook is told of the session."""
 
-    _bench: Workbench
-    _session: OpenSession
-    _workspace: Workspace
-    _policy: Policy
-    _conversation: Conversation
+    _core: SessionCore
     _effort: Callable[[], str]
     """How hard the turn's skills ask the model to try; empty where none does."""
 
     @property
     def session_id(self) -> str:
-        return self._session.id
+        return self._core.session.id
 
     @property
     def transcript_path(self) -> Path:
-        return self._session.journal.path
+        return self._core.session.journal.path
 
     @property
     def cwd(self) -> Path:
-        return self._workspace.current
+        return self._core.workspace.current
 
     @property
     def permission_mode(self) -> str:
-        return str(self._policy.mode)
+        return str(self._core.policy.mode)
 
     @property
     def effort(self) -> str:
-        return (
-            "" if "effort" in self._conversation.repairs else self._effort()
-        )  # refused: nobody tries harder
+        refused = "effort" in self._core.conversation.repairs
+        return "" if refused else self._effort()
 
     @property
     def project_directory(self) -> Path:
-        return self._workspace.start
+        return self._core.workspace.start
 
     @property
     def environment(self) -> Mapping[str, str]:
-        inherited = {**self._bench.environment, **self._bench.settings.env}
-        return without_model_keys(inherited, keys=self._bench.endpoint.secrets)
+        bench = self._core.bench
+        inherited = {**bench.environment, **bench.settings.env}
+        return without_model_keys(inherited, keys=bench.endpoint.secrets)

@@ -16,15 +16,13 @@ from mcode.wiring.web import session_web_tools
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mcode.agent.conversation import Conversation
     from mcode.builtins.file_state import FileState
-    from mcode.permissions.decide import Policy
     from mcode.pipeline.run import Pipeline
     from mcode.tool import Tool
+    from mcode.wiring.core import SessionCore
     from mcode.wiring.jobs import SessionJobs
     from mcode.wiring.options import Options
     from mcode.wiring.sandbox import SessionSandbox
-    from mcode.wiring.workbench import Workbench
 
 
 def unknown_names(options: Options) -> tuple[Notice, ...]:
@@ -40,9 +38,7 @@ def unknown_names(options: Options) -> tuple[Notice, ...]:
 
 
 def own_tools(
-    bench: Workbench,
-    policy: Policy,
-    conversation: Conversation,
+    core: SessionCore,
     file_state: FileState,
     jobs: SessionJobs,
     sandbox: SessionSandbox | None,
@@ -50,6 +46,7 @@ def own_tools(
     enter_mode: Callable[[str], None],
 ) -> Sequence[Tool]:
     """All of them, whether or not the options want each; `pipeline` is there by the time that one runs."""
+    bench, policy = core.bench, core.policy
     settings, environment = bench.settings, bench.environment
     passed = {name: environment[name] for name in settings.own.pass_environment if name in environment}
     keys = bench.endpoint.secrets
@@ -60,7 +57,7 @@ def own_tools(
         *session_tools(),
         *plan_tools(
             PlanControl(lambda: str(policy.mode), enter_mode, lambda: policy.can_bypass),
-            begins_in_plan=policy.mode is Mode.PLAN and conversation.prefix is None,
+            begins_in_plan=policy.mode is Mode.PLAN and core.conversation.prefix is None,
         ),
         *jobs.tools,
         *session_web_tools(policy, pipeline),

@@ -18,19 +18,16 @@ from mcode.run_code.tool import RunCode, Surroundings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from mcode.agent.conversation import Conversation
     from mcode.call import CallSite, Outcome
     from mcode.catalog.shelf import Shelf
-    from mcode.events import Event, EventBus
+    from mcode.events import Event
     from mcode.permissions.decide import Policy
-    from mcode.pipeline.ask import Desk
     from mcode.pipeline.run import Pipeline
     from mcode.run_code.bridge import Bridge
-    from mcode.session.store import OpenSession
     from mcode.tool import Access, Tool
     from mcode.wiring.catalogue import SessionCatalogue
+    from mcode.wiring.core import SessionCore
     from mcode.wiring.sandbox import SessionSandbox
-    from mcode.wiring.workbench import Workbench
 
 WARM_AFTER = 0.5
 """Seconds into a turn after which a worker is started ahead of its program, where somebody sits and waits."""
@@ -43,22 +40,15 @@ class SessionPrograms:
     """What the road asks of running programs, and their beginning and end with the session."""
 
     def __init__(
-        self,
-        bench: Workbench,
-        session: OpenSession,
-        conversation: Conversation,
-        catalogue: SessionCatalogue,
-        desk: Desk,
-        sandbox: SessionSandbox | None,
+        self, core: SessionCore, catalogue: SessionCatalogue, sandbox: SessionSandbox | None
     ) -> None:
-        """`sandbox`: where the engines run, too."""
-        self._bench = bench
+        """`sandbox`: what commands run in; so do the engines."""
+        self._core = core
+        self._bench = core.bench
+        self._conversation = core.conversation
         self.sandbox = sandbox
-        self._session = session
-        self._conversation = conversation
         self._catalogue = catalogue
-        self._desk = desk
-        self._audits = AuditFiles(session.directory)
+        self._audits = AuditFiles(core.session.directory)
         self._warming: asyncio.TimerHandle | None = None
         self._turn_runs = False
         self._pipeline: Pipeline | None = None
@@ -69,9 +59,7 @@ class SessionPrograms:
         self.run_code: RunCode | None = None
         """None where there is no engine."""
 
-    def join(
-        self, policy: Policy, pipeline: Pipeline, events: EventBus, begin_anew: Callable[[str], None]
-    ) -> Sequence[Notice]:
+    def join(self, pipeline: Pipeline, begin_anew: Callable[[str], None]) -> Sequence[Notice]:
         """Put run_code into the catalogue; returns what the user should be told.
 
         `begin_anew` lets the next request begin a new prefix, for the reason that it gets.
@@ -82,14 +70,14 @@ class SessionPrograms:
             return (Notice(why_missing(), "warning"),)
         shelf = self._catalogue.shelf
         _, problems = limits_from(self._bench.settings.own.run_code)
-        self.run_code = self._make(shelf, policy, pipeline)
+        self.run_code = self._make(shelf, self._core.policy, pipeline)
         self._pipeline, self._begin_anew = pipeline, begin_anew
         shelf.catalog.add(self.run_code)
-        for record in reversed(self._session.journal.records):
+        for record in reversed(self._core.session.journal.records):
             if record.type == RECORD:
                 self._catalogue.use_programs(str(record.body.get("mode", "")))
                 break
-        events.subscribe(self._receive)
+        self._core.events.subscribe(self._receive)
         return tuple(Notice(problem, "warning") for problem in problems)
 
     def for_subagent(self, shelf: Shelf, policy: Policy, pipeline: Pipeline) -> RunCode | None:
@@ -256,7 +244,7 @@ class SessionPrograms:
         match event:
             case TurnStarted():
                 self._turn_runs = True
-                if self._warming is None and self._desk.attached:
+                if self._warming is None and self._core.desk.attached:
                     self._warming = asyncio.get_running_loop().call_later(WARM_AFTER, self._warm)
             case TurnFinished():
                 self._turn_runs = False

@@ -25,8 +25,13 @@ def make_room(
     keep_text: Callable[[str], Path],
     shelf: Shelf,
     remember: Callable[[Memory], None],
+    *,
+    beside: Callable[[], Sequence[str]] = tuple,
 ) -> RoomMaker:
-    """`keep_text` writes a text to a private file of the session; `remember` takes instruction files read anew."""
+    """`keep_text` writes a text to a private file of the session; `remember` takes instruction files read anew.
+
+    `beside`: texts that every summary is followed by, in addition to the steps and the loaded tools.
+    """
     conversation = caller.conversation
 
     def reread() -> None:
@@ -36,7 +41,7 @@ def make_room(
     def beside_summary() -> Sequence[str]:
         """What a summary cannot be trusted to keep: the list of steps, and the tools that are loaded."""
         loads = [load.definition for load in conversation.loads.values()]
-        return (todo_text(conversation.todos), still_loaded(loads, shelf) if loads else "")
+        return (todo_text(conversation.todos), still_loaded(loads, shelf) if loads else "", *beside())
 
     return RoomMaker(
         conversation=conversation,

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcode.call import Call
-    from mcode.permissions.decide import Policy
     from mcode.process.run import ProcessSpec
-    from mcode.session.store import OpenSession
     from mcode.tool import Workspace
-    from mcode.wiring.workbench import Workbench
+    from mcode.wiring.core import SessionCore
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +52,16 @@ class SessionSandbox:
         )
 
 
-def session_sandbox(
-    bench: Workbench, policy: Policy, workspace: Workspace, session: OpenSession
-) -> tuple[SessionSandbox | None, tuple[Notice, ...]]:
+def session_sandbox(core: SessionCore) -> tuple[SessionSandbox | None, tuple[Notice, ...]]:
     """The sandbox that the command line or the settings ask for, and what the user is told.
 
     Tells the policy of it. Raises UsageError where the command line asks for one and there is none.
     """
+    bench, roots = core.bench, core.workspace.roots
     own = bench.settings.own
     if not (own.sandbox or bench.options.sandbox):
         return None, ()
-    found = sandbox_availability(bench.environment.get("PATH", ""), workspace.roots)
+    found = sandbox_availability(bench.environment.get("PATH", ""), roots)
     if not found.available:
         if bench.options.sandbox:
             raise UsageError(
@@ -73,10 +70,10 @@ def session_sandbox(
             )
         text = f"The setting mcode.sandbox has no effect: {found.why_not}. Commands run unconfined, and are asked about"
         return None, (Notice(f"{text} as always.", "warning"),)
-    sandbox = Sandbox(found, workspace.roots, own.sandbox_network)
-    policy.sandbox = sandbox.described
-    policy.sandbox_allows = own.sandbox_auto_allow
+    sandbox = Sandbox(found, roots, own.sandbox_network)
+    core.policy.sandbox = sandbox.described
+    core.policy.sandbox_allows = own.sandbox_auto_allow
     told = f"Commands of the model run in a sandbox: {sandbox.described}."
     limits = "".join(f" {limit[:1].upper()}{limit[1:]}." for limit in found.limits)
     allowed = " Plain ones run unasked (mcode.sandboxAutoAllow)." if own.sandbox_auto_allow else ""
-    return SessionSandbox(sandbox, session.directory / "tmp"), (Notice(told + limits + allowed),)
+    return SessionSandbox(sandbox, core.session.directory / "tmp"), (Notice(told + limits + allowed),)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from mcode.events import EventBus
     from mcode.jsontext import JsonObject
     from mcode.mcp.definitions import Definition
-    from mcode.permissions.decide import Policy
     from mcode.pipeline.run import Pipeline
     from mcode.tool import ToolResult, ToolServices
+    from mcode.wiring.core import SessionCore
     from mcode.wiring.workbench import Workbench
 
 AFTER_REQUEST = 0.3
@@ -92,8 +92,9 @@ class SessionServers:
     _ends: list[Callable[[], None]] = field(default_factory=list["Callable[[], None]"])
 
     @classmethod
-    def join(cls, bench: Workbench, catalog: Catalog, events: EventBus, policy: Policy) -> SessionServers:
+    def join(cls, core: SessionCore, catalog: Catalog) -> SessionServers:
         """Put the tools that are known into the catalogue, and keep them there as they change."""
+        bench, events, policy = core.bench, core.events, core.policy
         asked = bench.environment.get(TOKENS_VARIABLE, "")
         limit = int(asked) * CHARACTERS if asked.isdecimal() else Tool.output_limit
         rules = ServerRules(bench.pool, policy)

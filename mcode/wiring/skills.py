@@ -16,20 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from mcode.agent.conversation import Conversation
-    from mcode.agent.room import RoomMaker
     from mcode.builtins.skill_tool import SkillTool
     from mcode.call import Call
     from mcode.catalog.catalog import Catalog
     from mcode.config.skill_files import Skill
-    from mcode.events import EventBus
     from mcode.jsontext import JsonObject
-    from mcode.permissions.decide import Policy
-    from mcode.pipeline.ask import Desk
     from mcode.pipeline.hooks import HookRunner
     from mcode.pipeline.run import Pipeline
-    from mcode.session.store import OpenSession
-    from mcode.tool import Workspace
+    from mcode.wiring.core import SessionCore
     from mcode.wiring.workbench import Workbench
 
 _NO, _YES = "No, go on asking", "Yes, for this turn"
@@ -71,27 +65,15 @@ class SessionSkills:
     bench: Workbench
     skills: Skills
     catalog: Catalog
-    events: EventBus
     _looked: set[Path] = field(default_factory=set["Path"], init=False)
     """Directories below the start whose skills were looked for."""
 
     @classmethod
-    def of(
-        cls,
-        bench: Workbench,
-        session: OpenSession,
-        conversation: Conversation,
-        workspace: Workspace,
-        policy: Policy,
-        catalog: Catalog,
-        events: EventBus,
-        desk: Desk,
-        pipeline: Pipeline,
-        hooks: HookRunner,
-    ) -> SessionSkills:
+    def of(cls, core: SessionCore, catalog: Catalog, pipeline: Pipeline, hooks: HookRunner) -> SessionSkills:
+        bench, conversation, events = core.bench, core.conversation, core.events
         facts = SkillFacts(
-            session_id=session.id,
-            workspace=workspace,
+            session_id=core.session.id,
+            workspace=core.workspace,
             settings=bench.settings,
             window=bench.endpoint.window,
             pipeline=lambda: pipeline,
@@ -100,14 +82,9 @@ class SessionSkills:
             expanding=lambda fields, name: hooks.other("UserPromptExpansion", fields, name),
             add_hooks=hooks.add,
         )
-        consent = SkillConsent(FileConsent(bench.trust, desk, events), bench.masker.mask)
-        skills = Skills(facts, TurnRules(policy), consent, events, session.journal.records)
-        return cls(bench, skills, catalog, events)
-
-    def return_after_summary(self, room: RoomMaker) -> None:
-        """Put what was invoked behind every summary of the conversation."""
-        before = room.more
-        room.more = lambda: (*before(), *self.skills.returning())
+        consent = SkillConsent(FileConsent(bench.trust, core.desk, events), bench.masker.mask)
+        skills = Skills(facts, TurnRules(core.policy), consent, events, core.session.journal.records)
+        return cls(bench, skills, catalog)
 
     async def read(self) -> Sequence[str]:
         """Read the files in a thread; what is wrong with them.

@@ -101,7 +101,7 @@ class SubagentMaker:
         brought: Brought,
     ) -> None:
         """`inner` takes in the calls that are made inside of it; `brought`: what of its file counts."""
-        bench = parts.bench
+        bench = parts.core.bench
         self._brought = brought
         self._grant = SubagentGrant(kind, frozenset(entry.name for entry in brought.servers))
         self._hooks = parts.hooks.within((call.id, kind.name), brought.hooks, kind.effort)
@@ -110,14 +110,16 @@ class SubagentMaker:
         self._kind = kind
         self._call = call
         self._inner = inner
-        self._conversation = Conversation(SubagentLog(parts.session.journal, parts.conversation, call.id))
+        self._conversation = Conversation(
+            SubagentLog(parts.core.session.journal, parts.core.conversation, call.id)
+        )
         # What it does belongs to the turn that started it: a rewind to before that takes it back.
         self._conversation.turn = max(call.turn - 1, 0)
         # One set of ids for all: nobody repeats what another has used.
-        self._conversation.history.used_ids = parts.conversation.history.used_ids
+        self._conversation.history.used_ids = parts.core.conversation.history.used_ids
         self._events = SubagentEvents(parts.agent().events, call.id, progress)
         self._workspace = replace(parts.workspace)
-        self._policy = parts.policy.beside(self._workspace, self._mode())
+        self._policy = parts.core.policy.beside(self._workspace, self._mode())
         if parts.programs.sandbox is not None:
             self._policy.sandbox = parts.programs.sandbox.within(self._workspace).described
         self._conversation.mode_told = str(self._policy.mode)
@@ -127,15 +129,15 @@ class SubagentMaker:
         self._catalog = Catalog(self._tools())
         self._servers: AgentServers | None = None
         if brought.servers:
+            core = replace(
+                parts.core,
+                events=self._events,
+                conversation=self._conversation,
+                workspace=self._workspace,
+                policy=self._policy,
+            )
             self._servers = AgentServers.of(
-                bench,
-                brought.servers,
-                self._catalog,
-                self._events,
-                self._policy,
-                parts.shelf.servers,
-                self._grant.brings,
-                self._workspace.roots if self._workspace.tree is not None else (),
+                core, brought.servers, self._catalog, parts.shelf.servers, self._grant.brings
             )
         self._shelf = self._make_shelf()
         self._events.subscribe(self._note)
@@ -145,7 +147,7 @@ class SubagentMaker:
 
     async def child(self, model: str) -> Child:
         """The sub-agent, ready to run, with its servers as far as they could be started."""
-        parts, bench = self._parts, self._parts.bench
+        parts, bench = self._parts, self._parts.core.bench
         pipeline = self._make_pipeline()
         run_code = (
             parts.programs.for_subagent(self._shelf, self._policy, pipeline)
@@ -168,7 +170,7 @@ class SubagentMaker:
             self._conversation,
             caller,
             pipeline,
-            _Hooks(self._hooks, self._kind.name, parts.session.journal.path),
+            _Hooks(self._hooks, self._kind.name, parts.core.session.journal.path),
             self._catalog,
             self._events,
             make_room(
@@ -213,8 +215,8 @@ class SubagentMaker:
             mode, _ = parse_mode(self._kind.mode)
         except ValueError:
             return None
-        theirs = self._kind.scope == "project" and not self._parts.bench.options.trust
-        bypass = mode is Mode.BYPASS and not self._parts.policy.can_bypass
+        theirs = self._kind.scope == "project" and not self._parts.core.bench.options.trust
+        bypass = mode is Mode.BYPASS and not self._parts.core.policy.can_bypass
         if bypass or (theirs and mode in LOOSE):
             text = f"The agent {self._kind.name} wants mode {mode}, which it cannot have; it works in the session's."
             self._events.emit(Notice(text, "warning"))
@@ -223,7 +225,7 @@ class SubagentMaker:
 
     def _tools(self) -> list[Tool]:
         """The session's tools that it may have; those on files remember only what it has read itself."""
-        policy, bench = self._policy, self._parts.bench
+        policy, bench = self._policy, self._parts.core.bench
         own = {
             tool.name: tool
             for tool in (
@@ -273,7 +275,7 @@ class SubagentMaker:
             self._shelf,
             self._policy,
             self._system,
-            terms_of(self._parts.bench.endpoint, self._parts.side_files.images),
+            terms_of(self._parts.core.bench.endpoint, self._parts.side_files.images),
             on_refused_loading=lambda: None,
             effort=lambda: self._kind.effort or self._parts.agent().skills.turn_effort,
         )

@@ -16,23 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mcode.agent.agent import Agent
-    from mcode.agent.conversation import Conversation
-    from mcode.agent.room import RoomMaker
     from mcode.agent.subagents import Child
     from mcode.call import Call
     from mcode.catalog.shelf import Shelf
     from mcode.config.agent_files import AgentFile
-    from mcode.events import EventBus
-    from mcode.permissions.decide import Policy
     from mcode.permissions.verdict_log import VerdictLog
     from mcode.pipeline.hooks import HookRunner
     from mcode.pipeline.run import Pipeline
     from mcode.pipeline.side_files import SideFiles
-    from mcode.session.store import OpenSession
     from mcode.tool import Workspace
+    from mcode.wiring.core import SessionCore
     from mcode.wiring.programs import SessionPrograms
     from mcode.wiring.skills import SessionSkills
-    from mcode.wiring.workbench import Workbench
     from mcode.wiring.worktree import AgentTree
 
 
@@ -40,19 +35,16 @@ if TYPE_CHECKING:
 class SessionParts:
     """What of a session its sub-agents are made from."""
 
-    bench: Workbench
-    session: OpenSession
-    conversation: Conversation
-    policy: Policy
+    core: SessionCore
+    workspace: Workspace
+    """Where the sub-agent begins: the session's, or a worktree of its own."""
     hooks: HookRunner
     shelf: Shelf
     pipeline: Pipeline
     side_files: SideFiles
     verdicts: VerdictLog
     programs: SessionPrograms
-    workspace: Workspace
     skills: SessionSkills
-    events: EventBus
     agent: Callable[[], Agent]
 
 
@@ -61,14 +53,10 @@ class SessionSubagents:
 
     def __init__(self, parts: SessionParts) -> None:
         self._parts = parts
-        self._in_background = LongCalls(parts.events, moves=parts.bench.interactive)
-        self.agents = Subagents(self._make, parts.bench.endpoint.window, self._in_background.begun)
+        bench = parts.core.bench
+        self._in_background = LongCalls(parts.core.events, moves=bench.interactive)
+        self.agents = Subagents(self._make, bench.endpoint.window, self._in_background.begun)
         parts.hooks.agent_of = self.agents.inner.get
-
-    def return_after_summary(self, room: RoomMaker) -> None:
-        """Put those at work behind every summary of the conversation."""
-        before = room.more
-        room.more = lambda: (*before(), self.agents.running_text())
 
     async def close(self) -> None:
         """End those that work in the background."""
@@ -82,7 +70,7 @@ class SessionSubagents:
         from mcode.builtins.agent_tool import AgentTool
         from mcode.config.agent_files import any_agents, load_agents
 
-        bench, background = self._parts.bench, self._in_background
+        bench, background = self._parts.core.bench, self._in_background
         background.wake = lambda text: self._parts.agent().queue(text, typed=False)
         background.conclude = self._parts.pipeline.conclude_later
         problems: Sequence[str] = ()
@@ -105,13 +93,13 @@ class SessionSubagents:
         chosen = self._model(model or kind.model)
         if kind.hooks or kind.own_servers:
             agent = parts.agent()
-            brought = await brought_along(kind, parts.bench, agent.desk, agent.events, call)
+            brought = await brought_along(kind, parts.core.bench, agent.desk, agent.events, call)
         if not kind.isolated:
             return await SubagentMaker(parts, kind, call, self.agents.inner, progress, brought).child(chosen)
         from mcode.wiring.worktree import make_tree
 
         progress("making its git worktree")
-        bench = parts.bench
+        bench = parts.core.bench
         tree, workspace = await make_tree(kind.name, parts.workspace, bench.places.state, bench.environment)
         parts = replace(parts, workspace=workspace)
         async with AsyncExitStack() as where_it_fails:
