@@ -29,13 +29,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+GATE = "sh gate.sh"
+
+
+def put_gate(directory: Path) -> None:
+    """A command that runs until a file named `open` is there."""
+    (directory / "project").mkdir()
+    (directory / "project/gate.sh").write_text("until [ -e open ]; do sleep 0.02; done\n")
+
+
 async def test_messages_sent_while_a_turn_runs_are_sent_in_order_each_once(tmp_path: Path) -> None:
-    settings = {"permissions": {"allow": ["Bash(sleep 0.3)"]}}
-    script = turns(use("Bash", command="sleep 0.3"), "One.", "Two.", "Three.")
+    put_gate(tmp_path)
+    settings = {"permissions": {"allow": [f"Bash({GATE})"]}}
+    script = turns(use("Bash", command=GATE), "One.", "Two.", "Three.")
     async with stage(tmp_path, script, settings=settings) as here:
         first = asyncio.ensure_future(here.say("one"))
         await here.until(ToolStarted)
         rest = [asyncio.ensure_future(here.say(text)) for text in ("two", "three")]
+        await until(lambda: here.of(QueueChanged) and len(here.of(QueueChanged)[-1].waiting) == 2)
+        (here.project / "open").touch()
         ends = await asyncio.gather(first, *rest)
         assert [end.text for end in ends] == ["One.", "Two.", "Three."]
         assert [event.text for event in here.of(TurnStarted)] == ["one", "two", "three"]
@@ -43,13 +55,15 @@ async def test_messages_sent_while_a_turn_runs_are_sent_in_order_each_once(tmp_p
 
 
 async def test_the_last_queued_message_can_be_taken_back(tmp_path: Path) -> None:
-    settings = {"permissions": {"allow": ["Bash(sleep 0.3)"]}}
-    async with stage(tmp_path, turns(use("Bash", command="sleep 0.3"), "One."), settings=settings) as here:
+    put_gate(tmp_path)
+    settings = {"permissions": {"allow": [f"Bash({GATE})"]}}
+    async with stage(tmp_path, turns(use("Bash", command=GATE), "One."), settings=settings) as here:
         turn = asyncio.ensure_future(here.say("one"))
         await here.until(ToolStarted)
         here.agent.queue("two")
         assert here.agent.take_back() == "two"
         assert here.agent.take_back() is None
+        (here.project / "open").touch()
         await turn
         assert len(here.of(TurnStarted)) == 1
 

@@ -358,7 +358,7 @@ async def test_k_03_output_files_hold_no_key_even_one_that_comes_in_pieces(
     )
     await tool.run({"command": command, "run_in_background": background}, services)
     for each in jobs:
-        await jobs.wait(each, 5)
+        await jobs.wait(each, 30)
     text = (tmp_path / "spill.txt").read_text()
     assert KEY not in text
     assert text.count("MARK") == 2

@@ -161,10 +161,9 @@ async def test_a_worker_is_never_used_twice_and_a_spare_waits(place: Workplace) 
 
 
 async def test_programs_leave_no_descriptors_behind(place: Workplace) -> None:
-    nobody = living()
+    nobody, engine = living(), place.run_code.runner.engine
     await place.run("1")
-    await until(lambda: len(living() - nobody) == 1)
-    await asyncio.sleep(0.1)
+    await until(lambda: engine._spare is not None and engine._spare.done() and len(living() - nobody) == 1)
     before = open_descriptors()
     for code in ("1", "while (true) {}", "throw 1", "let = "):
         await place.run(code)
