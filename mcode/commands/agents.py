@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.commands.near_words import unknown_word
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import plural, table
 from mcode.errors import UsageError
@@ -33,8 +34,10 @@ async def _agents(context: CommandContext, arguments: Arguments) -> CommandResul
             return CommandResult(
                 f"No sub-agent {call} runs; nothing was done.", {"stopped": None}, failed=True
             )
+        case ("stop",):
+            raise UsageError(f"Which sub-agent? Nothing was done; /agents lists them. Usage: {_USAGE}")
         case _:
-            raise UsageError(f"/agents has no `{arguments.rest}`; nothing was done. Usage: {_USAGE}.")
+            raise unknown_word("/agents", arguments.rest, ("stop",), _USAGE)
 
 
 def _list(context: CommandContext) -> CommandResult:

@@ -146,4 +146,9 @@ def _json(value: object) -> JsonValue:
     return str(value)
 
 
-CONFIG = Command("config", "the settings that count, their files, and problems in them", _config)
+CONFIG = Command(
+    "config",
+    "the settings that count, their files, and problems in them",
+    _config,
+    elsewhere=("settings",),
+)

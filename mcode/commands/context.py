@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from mcode.commands.context_parts import NOTES, by_group, expected, largest, parts_of, short_path
 from mcode.commands.ledger_reading import ledger_of
 from mcode.commands.ledger_tables import report_text, savings_text
+from mcode.commands.near_words import unknown_word
 from mcode.commands.program_tables import size
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.request_view import request_view
 from mcode.commands.tables import dollars, percent, plural, table, tokens
-from mcode.errors import UsageError
 from mcode.run_code.audit_read import read_audits
 from mcode.text import shorten
 
@@ -62,7 +62,7 @@ async def _context(context: CommandContext, arguments: Arguments) -> CommandResu
         whole = await asyncio.to_thread(ledger_of, context.agent)
         return CommandResult(report_text(whole), whole)
     if words:
-        raise UsageError(f"/context has no `{' '.join(words)}`; nothing was done. Usage: {_USAGE}")
+        raise unknown_word("/context", " ".join(words), ("view", "session"), _USAGE)
     sent = context.agent.ledger
     prefix = context.agent.builder.preview(context.agent.model)
     ledger = sent or await expected(context.agent, prefix)
@@ -243,7 +243,7 @@ def _text(ledger: Ledger, rows: Sequence[Row], *, sent: bool) -> str:
     used = _used(ledger)
     share = f"{tokens(used)} of {tokens(ledger.window)} tokens ({percent(used, ledger.window)})"
     heading = (
-        f"Last request {share}   cached {tokens(ledger.cache_read)}   cost of the session {dollars(ledger.cost)}"
+        f"Last request {share}   cached {tokens(ledger.cache_read)}\nCost of the session: {dollars(ledger.cost)}"
         if sent
         else f"Next request {share} and your message; none was sent since the session was opened"
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from mcode.commands.near_words import did_you_mean
 from mcode.commands.registry import Arguments, Command, CommandResult, CopyText
+from mcode.commands.tables import plural
 from mcode.errors import UsageError
 from mcode.events import AssistantMessage
 from mcode.files import replace_file
@@ -26,14 +28,18 @@ async def _copy(context: CommandContext, arguments: Arguments) -> CommandResult:
         raise UsageError(f"Nothing was copied. Usage: {_USAGE}")
     number = words[0] if words else "1"
     if not (number.isascii() and number.isdecimal()) or int(number) < 1:
-        raise UsageError(f"{number!r} is no number of an answer, 1 being the last. Usage: {_USAGE}")
+        raise UsageError(
+            f"{number!r} is no number of an answer, 1 being the last; nothing was copied."
+            f"{did_you_mean(number, ('file',))} Usage: {_USAGE}"
+        )
     answers = [
         text
         for event in context.agent.transcript()
         if isinstance(event, AssistantMessage) and event.parent is None and (text := _text_of(event))
     ]
     if int(number) > len(answers):
-        raise UsageError(f"This session has {len(answers)} answers, so there is no {number}. from the end.")
+        has = f"has {plural(len(answers), 'answer')}" if answers else "has no answer yet"
+        raise UsageError(f"This session {has}; nothing was copied. /copy N takes the N-th from the end.")
     text = answers[-int(number)]
     if to_file:
         path = context.agent.session.directory / f"answer-{len(answers) - int(number) + 1}.md"

@@ -52,4 +52,4 @@ _BESIDE = {
 }
 
 
-COST = Command("cost", "what this session has used and cost", _cost, aliases=("usage",))
+COST = Command("cost", "what this session has used and cost", _cost, aliases=("usage",), elsewhere=("stats",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcode.catalog.servers import ServerControl
+from mcode.commands.near_words import did_you_mean, unknown_word
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import plural, table, tokens
 from mcode.commands.tool_rows import measure_tools
@@ -26,6 +27,10 @@ LOG_LINES = 40
 
 LOG_BYTES = 64 * 1024
 
+_ACTIONS = ("start", "stop", "reconnect", "sign-in", "log", "approve")
+
+_USAGE = "/mcp [NAME] | start NAME | stop NAME | reconnect NAME | sign-in NAME | log NAME | approve NAME"
+
 _DETAIL = """\
 States: connected; cached (its tools are known, it is connected when one is used); connecting; failed; needs approval; \
 needs sign-in; disabled. `NAME` shows one with its tools and the full text of its last error."""
@@ -33,17 +38,15 @@ needs sign-in; disabled. `NAME` shows one with its tools and the full text of it
 
 async def _mcp(context: CommandContext, arguments: Arguments) -> CommandResult:
     words = arguments.words
-    actions = {
-        "start": _reconnect,
-        "stop": _stop,
-        "reconnect": _reconnect,
-        "sign-in": _sign_in,
-        "log": _log,
-        "approve": _approve,
-    }
+    actions = dict(zip(_ACTIONS, (_reconnect, _stop, _reconnect, _sign_in, _log, _approve), strict=True))
     if len(words) == 2 and words[0] in actions:
         return await actions[words[0]](context, words[1])
-    (name,) = arguments.at_most(1, f"/mcp {MCP.usage}") or ("",)
+    servers = {status.name for status in _servers(context).statuses()}
+    if len(words) == 1 and words[0] in actions and words[0] not in servers:
+        raise UsageError(f"/mcp {words[0]}: which server? Nothing was done; /mcp lists them. Usage: {_USAGE}")
+    if len(words) == 2:
+        raise unknown_word("/mcp", arguments.rest, actions, _USAGE)
+    (name,) = arguments.at_most(1, _USAGE) or ("",)
     await measure_tools(context)
     return _one(context, name) if name else _list(context)
 
@@ -178,8 +181,10 @@ def _status(context: CommandContext, name: str) -> ServerStatus:
     for status in statuses:
         if status.name == name:
             return status
-    known = ", ".join(status.name for status in statuses) or "none is configured"
-    raise UsageError(f"There is no server called {name!r}; nothing was done. Servers: {known}.")
+    names = [status.name for status in statuses]
+    near = did_you_mean(name, names) or did_you_mean(name, _ACTIONS, "/mcp ")
+    known = ", ".join(names) or "none is configured"
+    raise UsageError(f"There is no server called {name!r}; nothing was done.{near} Servers: {known}.")
 
 
 def _control(context: CommandContext, name: str) -> ServerControl:
@@ -200,22 +205,14 @@ def _tools_of(context: CommandContext, name: str) -> list[Tool]:
 
 
 def _names(context: CommandContext) -> Sequence[str]:
-    return (
-        "start",
-        "stop",
-        "reconnect",
-        "sign-in",
-        "log",
-        "approve",
-        *(status.name for status in _servers(context).statuses()),
-    )
+    return (*_ACTIONS, *(status.name for status in _servers(context).statuses()))
 
 
 MCP = Command(
     "mcp",
     "the MCP servers: states, tools, errors; start, stop, reconnect, sign in, log, approve",
     _mcp,
-    "[NAME] | start NAME | stop NAME | reconnect NAME | sign-in NAME | log NAME | approve NAME",
+    _USAGE.removeprefix("/mcp "),
     complete=_names,
     detail=_DETAIL,
 )

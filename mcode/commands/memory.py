@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.commands.near_words import unknown_word
 from mcode.commands.registry import Arguments, Command, CommandResult, OpenEditor
 from mcode.commands.tables import plural, table, tokens
 from mcode.errors import UsageError
@@ -29,7 +30,7 @@ async def _memory(context: CommandContext, arguments: Arguments) -> CommandResul
         case ():
             pass
         case _:
-            raise UsageError(f"/memory has no `{arguments.rest}`; nothing was done. Usage: {_USAGE}.")
+            raise unknown_word("/memory", arguments.rest, ("edit",), _USAGE)
     data: list[JsonObject] = [
         {
             "path": str(file.path),

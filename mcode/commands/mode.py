@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.commands.near_words import did_you_mean
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import table
 from mcode.errors import UsageError
@@ -45,8 +46,8 @@ async def _mode(context: CommandContext, arguments: Arguments) -> CommandResult:
         mode, notice = parse_mode(words[0])
     except ValueError:
         raise UsageError(
-            f"There is no permission mode `{words[0]}`; it stays {agent.mode}. "
-            f"The modes are {', '.join(str(each) for each in Mode)}."
+            f"There is no permission mode `{words[0]}`; it stays {agent.mode}.{did_you_mean(words[0], Mode)} "
+            f"The modes are {', '.join(Mode)}."
         ) from None
     agent.set_mode(str(mode))
     text = f"Permission mode: {mode} ({_MEANING[mode]})."

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mcode.call import Call, Origin
+from mcode.commands.near_words import unknown_word
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.rule_removal import USAGE as REMOVE_USAGE
 from mcode.commands.rule_removal import remove
@@ -48,9 +49,10 @@ async def _permissions(context: CommandContext, arguments: Arguments) -> Command
     if verb == "remove":
         return await remove(context, rest.strip())
     if verb:
-        raise UsageError(
-            f"/permissions has no `{verb}`; nothing was done. Usage: /permissions, {REMOVE_USAGE}, or {_USAGE}"
-        )
+        if verb in {"allow", "ask", "deny", "add"}:
+            raise UsageError(f"/permissions makes no rules; nothing was done. {_WHERE_RULES_COME_FROM}")
+        usage = f"/permissions, {REMOVE_USAGE}, or {_USAGE}"
+        raise unknown_word("/permissions", verb, ("explain", "remove"), usage)
     return _listing(context)
 
 
@@ -85,6 +87,10 @@ def _explain(context: CommandContext, text: str) -> CommandResult:
     find = partial(_known_tool, context)
     name, given = parse_call_text(text, find)
     tool = find(name)
+    missing = [each for each in tool.input_schema.get("required", []) if each not in given]
+    if missing:
+        lacks = ", ".join(f"`{each}`" for each in missing)
+        raise UsageError(f"The call of {tool.name} lacks {lacks}; nothing was run. Usage: {_USAGE}")
     workspace = context.agent.workspace
     try:
         arguments = tool.normalise(given, workspace)
@@ -112,6 +118,8 @@ def _known_tool(context: CommandContext, name: str) -> Tool:
     if tool is None:
         nearest = catalog.nearest(name)
         hint = f" Did you mean {', '.join(nearest)}?" if nearest else ""
+        if name.islower() and "__" not in name:
+            hint += f" A shell command is written Bash({name} ...)."
         raise UsageError(f"There is no tool `{name}`; nothing was run.{hint} /tools lists all of them.")
     return tool
 
@@ -133,6 +141,7 @@ PERMISSIONS = Command(
     _permissions,
     "[explain CALL | remove RULE]",
     complete=lambda context: ("explain", "remove"),
+    elsewhere=("allowed-tools", "approvals", "rules"),
     detail=(
         f"{_USAGE}\n{REMOVE_USAGE}: takes a rule of this session or of your own files out of force\n"
         "example: /permissions explain Bash(git push origin main)"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcode import jsontext
 from mcode.call import Status
+from mcode.commands.near_words import did_you_mean, unknown_word
 from mcode.commands.program_tables import as_object, exported, program_list, program_page
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import table
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from mcode.run_code.audit_read import AuditedProgram
 
 USAGE = "[NUMBER | export NUMBER [FILE] | save NAME [NUMBER] | mode [off|beside|first] | stop | cancel CALL | kept]"
+
+_WORDS = ("export", "save", "mode", "stop", "cancel", "kept")
 
 _MODES = {
     "off": "the model writes no programs",
@@ -66,9 +69,7 @@ async def _programs(context: CommandContext, arguments: Arguments) -> CommandRes
             program = await _find(context, number)
             return CommandResult(program_page(program), exported(program))
         case _:
-            raise UsageError(
-                f"/programs has no `{arguments.rest}`; nothing was done. Usage: /programs {USAGE}"
-            )
+            raise unknown_word("/programs", arguments.rest, _WORDS, f"/programs {USAGE}")
 
 
 async def run_kept(context: CommandContext, name: str, arguments: Arguments) -> CommandResult | None:
@@ -100,7 +101,14 @@ async def _find(context: CommandContext, number: str) -> AuditedProgram:
         if number.lstrip("#") == str(program.number) or number == program.id:
             return program
     has = f"It has {len(programs)}" if programs else "It has none yet"
-    raise UsageError(f"This session has no program {number}. {has}; nothing was done. /programs lists them.")
+    if number in _MODES:
+        raise UsageError(f"Nothing was done. Did you mean /programs mode {number}?")
+    if number in _WORDS:
+        raise UsageError(f"/programs {number} what? Nothing was done. Usage: /programs {USAGE}")
+    hint = did_you_mean(number, _WORDS, "/programs ")
+    raise UsageError(
+        f"This session has no program {number}. {has}; nothing was done.{hint} /programs lists them."
+    )
 
 
 async def _list(context: CommandContext) -> CommandResult:

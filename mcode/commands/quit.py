@@ -24,4 +24,4 @@ def last_words(session: Session) -> tuple[str, ...]:
     return (*kept, f"Go on later with: mcode --resume {session.id}")
 
 
-QUIT = Command("quit", "end mcode; the session can be resumed", _quit, aliases=("exit",))
+QUIT = Command("quit", "end mcode; the session can be resumed", _quit, aliases=("exit",), elsewhere=("q",))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
 from mcode import jsontext
 from mcode.commands.lazy_rows import LazyRows
+from mcode.commands.near_words import near_words
 from mcode.errors import McodeError, UsageError
 
 if TYPE_CHECKING:
@@ -138,6 +138,8 @@ class Command:
     """Words that can follow the name, for completion; called in a thread."""
     detail: str = ""
     """More lines for `/help NAME`."""
+    elsewhere: tuple[str, ...] = ()
+    """What other agents call it: it is run for these names, too, where the user has nothing of that name."""
 
 
 Kept: TypeAlias = "Callable[[CommandContext, str, Arguments], Awaitable[CommandResult | None]]"
@@ -161,6 +163,7 @@ class Registry:
         self._kept = kept
         self._others = others
         self._by_name: dict[str, Command] = {}
+        self._elsewhere = {name: command for command in self._commands for name in command.elsewhere}
         for command in self._commands:
             for name in (command.name, *command.aliases):
                 if name in self._by_name:
@@ -178,12 +181,13 @@ class Registry:
         """The command of this name or alias, without the slash; letter case does not matter."""
         return self._by_name.get(name.lower())
 
+    def meant(self, name: str) -> Command | None:
+        """The command of this name or alias, or the one that other agents call so."""
+        return self.find(name) or self._elsewhere.get(name.lower())
+
     def nearest(self, name: str, others: Sequence[str] = ()) -> tuple[str, ...]:
         """Up to three names of commands, or of `others`, that look like `name` or begin with it, the best first."""
-        names = (*self._by_name, *others)
-        begins = [known for known in names if name and known.lower().startswith(name.lower())]
-        close = get_close_matches(name.lower(), names, 3, 0.65)
-        return tuple(dict.fromkeys((*begins, *close)))[:3]
+        return near_words(name, (*self._by_name, *others))
 
     async def run(self, line: str, context: CommandContext) -> CommandResult:
         """Run what the user typed, slash included. What cannot be done comes back as a failed result.
@@ -194,11 +198,17 @@ class Registry:
         command = self.find(name)
         rest, as_json = _without_json_flag(rest)
         try:
-            if command is not None:
+            _check_flag(rest)
+            own = None
+            if command is None:
+                own = await self._kept(context, name, Arguments(rest)) if self._kept is not None else None
+                command = self._elsewhere.get(name.lower())
+            if own is not None:
+                result = own
+            elif command is not None:
                 result = await command.run(context, Arguments(rest))
             else:
-                own = await self._kept(context, name, Arguments(rest)) if self._kept is not None else None
-                result = own or await self._unknown(name, context)
+                result = await self._unknown(name, context)
         except McodeError as error:
             result = CommandResult(str(error), {"error": str(error)}, failed=True)
         if as_json:
@@ -261,6 +271,13 @@ def split_line(line: str) -> tuple[str, str]:
     """The name and the text after it of a line such as `/resume "my session"`."""
     parts = line.strip().removeprefix("/").split(maxsplit=1)
     return (parts[0] if parts else ""), (parts[1].strip() if len(parts) > 1 else "")
+
+
+def _check_flag(rest: str) -> None:
+    """Raises UsageError where the first or last word looks like a mistyped --json, the one option of all commands."""
+    for word in {rest.split(" ", 1)[0], rest.rsplit(" ", 1)[-1]}:
+        if word.startswith("--") and near_words(word, ("--json",), 1):
+            raise UsageError(f"There is no option {word}; nothing was done. Did you mean --json?")
 
 
 def _without_json_flag(rest: str) -> tuple[str, bool]:

@@ -25,7 +25,11 @@ async def remove(context: CommandContext, rest: str) -> CommandResult:
     """Remove a rule by what it says and its text; raises UsageError where there is none that can be removed."""
     behavior, _, text = rest.partition(" ")
     if behavior not in _BEHAVIORS or not text.strip():
-        raise UsageError(f"Which rule? Nothing was changed. Usage: {USAGE}")
+        given = [rule for rule in context.agent.policy.rules if rest and rule.text == rest]
+        if given:
+            meant = " or ".join(f"/permissions remove {rule.behavior} {rest}" for rule in given)
+            raise UsageError(f"Say which kind of rule; nothing was changed. Did you mean {meant}?")
+        raise UsageError(f"Which rule? Nothing was changed; /permissions lists them. Usage: {USAGE}")
     policy = context.agent.policy
     meant = [rule for rule in policy.rules if (str(rule.behavior), rule.text) == (behavior, text.strip())]
     if not meant:

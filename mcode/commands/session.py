@@ -115,14 +115,23 @@ def _references(context: CommandContext) -> Sequence[str]:
     ]
 
 
-CLEAR = Command("clear", "begin a new session; the old one stays resumable", _clear)
+CLEAR = Command(
+    "clear", "begin a new session; the old one stays resumable", _clear, elsewhere=("new", "reset")
+)
 RESUME = Command(
     "resume",
     "list earlier sessions of this folder, or go on with one",
     _resume,
     "[id|name]",
     aliases=("continue",),
+    elsewhere=("sessions",),
     complete=_references,
 )
-BRANCH = Command("branch", "go on with a copy of this session; this one stays as it is", _branch, "[NAME]")
+BRANCH = Command(
+    "branch",
+    "go on with a copy of this session; this one stays as it is",
+    _branch,
+    "[NAME]",
+    elsewhere=("fork",),
+)
 RENAME = Command("rename", "give this session a name", _rename, "NAME")

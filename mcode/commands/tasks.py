@@ -96,5 +96,6 @@ TASKS = Command(
     "commands that run in the background, their output and their end",
     _tasks,
     usage="[ID | stop ID|all]",
+    elsewhere=("bashes", "jobs"),
     complete=lambda context: ["stop", *(job.id for job in context.agent.jobs)],
 )

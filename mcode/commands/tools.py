@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from mcode.catalog.placement import PINS
+from mcode.commands.near_words import did_you_mean
 from mcode.commands.program_tables import in_and_out
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import percent, plural, table, tokens
@@ -34,6 +35,11 @@ resident_summary = start_summary
 
 _USAGE = "[words] | search WORDS | why NAME | permission NAME | pin NAME [PLACE] | hide NAME | load NAME"
 
+ACTIONS = ("search", "why", "permission", "pin", "hide", "load")
+
+_NEEDS = {"search": "words", "pin": "the name of a tool or server", "hide": "the name of a tool or server"}
+"""What has to stand behind an action; behind the others, the name of a tool."""
+
 _DETAIL = f"""\
 States: RESIDENT in every request (`only`: programs may not call it), LOADED by a search, a call or you, DEFERRED \
 until a search finds it, PROGRAM callable by programs alone, BLOCKED by a rule or setting, MISSING as its server is \
@@ -54,10 +60,15 @@ async def _tools(context: CommandContext, arguments: Arguments) -> CommandResult
         "hide": _hide,
         "load": _load,
     }
-    action = actions.get(words[0]) if len(words) > 1 else None
-    if action is not None:
-        return await action(context, words[1:])
-    return await _list(context, words)
+    action = actions.get(words[0]) if words else None
+    if action is None:
+        return await _list(context, words)
+    if len(words) == 1:
+        raise UsageError(
+            f"/tools {words[0]} needs {_NEEDS.get(words[0], 'the name of a tool')}; nothing was done. "
+            f"Usage: /tools {_USAGE}"
+        )
+    return await action(context, words[1:])
 
 
 async def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
@@ -68,7 +79,8 @@ async def _list(context: CommandContext, words: Sequence[str]) -> CommandResult:
     if wanted:
         rows = [row for row in every if all(word in _searched(context, row) for word in wanted)]
     if not rows:
-        return CommandResult(f"No tool matches `{' '.join(words)}`. /tools lists all of them.", [])
+        near = did_you_mean(wanted[0], ACTIONS, "/tools ") if wanted else ""
+        return CommandResult(f"No tool matches `{' '.join(words)}`.{near} /tools lists all of them.", [])
     programs = await asyncio.to_thread(read_audits, context.agent.session.directory)
     foot = _totals(context, every) + ([in_and_out(programs)] if programs else [])
     return CommandResult(lambda: _text(rows, foot, whole=bool(wanted)), rows, foot="\n".join(foot))
@@ -207,7 +219,10 @@ async def _permission(context: CommandContext, words: Sequence[str]) -> CommandR
 async def _pin(context: CommandContext, words: Sequence[str]) -> CommandResult:
     place = words[1] if len(words) > 1 else "resident"
     if place not in PINS or len(words) > 2:
-        raise UsageError(f"A place is one of {', '.join(PINS)}, not `{place}`; nothing was changed.")
+        wrong = " ".join(words[1:])
+        raise UsageError(
+            f"A place is one of {', '.join(PINS)}, not `{wrong}`; nothing was changed.{did_you_mean(wrong, PINS)}"
+        )
     return _write_pin(context, words[0], None if place == "auto" else place)
 
 
@@ -225,6 +240,7 @@ def _write_pin(context: CommandContext, name: str, place: str | None) -> Command
     set_value(places.settings_file, ("mcode", "placement", name), place, places=places)
     what = f"is {place}" if place else "is placed by its size again"
     text = f"{name} {what} from the next session or /clear on; written to {places.settings_file}."
+    text += f" `/tools pin {name} auto` takes it back." if place else ""
     return CommandResult(text, {"name": name, "placement": place or "auto"})
 
 
@@ -259,15 +275,7 @@ def _named(context: CommandContext, words: Sequence[str]) -> Tool:
 
 
 def _names(context: CommandContext) -> Sequence[str]:
-    return (
-        "search",
-        "why",
-        "permission",
-        "pin",
-        "hide",
-        "load",
-        *(tool.name for tool in context.agent.catalog),
-    )
+    return (*ACTIONS, *(tool.name for tool in context.agent.catalog))
 
 
 TOOLS = Command(

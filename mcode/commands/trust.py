@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mcode.commands.near_words import unknown_word
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import plural
 from mcode.errors import UsageError
@@ -35,7 +36,9 @@ async def _trust(context: CommandContext, arguments: Arguments) -> CommandResult
         said = await control.forget()
         return CommandResult(said, {"said": said, **_data(control)})
     if word:
-        raise UsageError(f"/trust knows yes, no and forget, not {word!r}; nothing was changed.")
+        raise unknown_word(
+            "/trust", word, (*ANSWERS, "forget"), f"/trust {TRUST.usage}", "nothing was changed"
+        )
     return CommandResult(_text(control), _data(control))
 
 

@@ -19,7 +19,11 @@ class Mode(StrEnum):
     BYPASS = "bypassPermissions"
 
 
-_SPELLINGS = {str(mode).casefold(): mode for mode in Mode} | {"manual": Mode.DEFAULT}
+_SPELLINGS = {str(mode).casefold(): mode for mode in Mode} | {
+    "manual": Mode.DEFAULT,
+    "ask": Mode.DEFAULT,
+}
+"""`ask` is what the status line of the full screen calls the default."""
 
 
 def parse_mode(text: str) -> tuple[Mode, str | None]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def special_inspector(name: str, front: McodeApp, result: CommandResult) -> InspectorScreen | None:
     """The inspector made for a command's data; None where there is none or the data are of another kind."""
-    command = front.registry.find(name)
+    command = front.registry.meant(name)
     name = command.name if command is not None else name
     facts = result.facts
     rows = rows_of(facts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mcode.commands.copy import COPY
 from mcode.commands.registry import Arguments, Command, CommandResult
 from mcode.commands.tables import table
-from mcode.commands.theme import THEME
+from mcode.commands.theme import THEME, check_theme
 from mcode.config.write import set_value
 from mcode.errors import UsageError
 from mcode.ui.tui.clipboard import WHERE
@@ -36,10 +36,7 @@ def _theme(front: McodeApp) -> Command:
             data = [{"theme": name, "current": name == front.theme} for name in known]
             rows = [("*" if name == front.theme else "", name) for name in known]
             return CommandResult("\n".join(("Themes", table(rows))), data)
-        if words[0] not in known:
-            raise UsageError(
-                f"There is no theme `{words[0]}`; it stays {front.theme}. The themes are {', '.join(known)}."
-            )
+        check_theme(words[0], known, front.theme)
         front.theme = words[0]
         places = context.around.places
         set_value(places.settings_file, ("mcode", "ui", "theme"), words[0], places=places)
