@@ -97,11 +97,14 @@ class FileState:
         rest = [f"({len(lines) - DIFF_LINES} more lines differ)"] if len(lines) > DIFF_LINES else []
         return "\n".join(lines[:DIFF_LINES] + rest)
 
-    async def refresh(self, path: Path, left: Callable[[Path, bytes], Awaitable[None]]) -> str | None:
+    async def refresh(
+        self, path: Path, left: Callable[[Path, bytes], Awaitable[None]], *, later: bool = False
+    ) -> str | None:
         """Take note of what hooks made of a file that the session has just changed.
 
         Returns a sentence with a short diff for the model where the file is different now, else None. `left` is told
-        what is in it then, so that it can be undone with the call.
+        what is in it then, so that it can be undone with the call. `later`: the model does not get the sentence any
+        more, so its new state does not count as read.
         """
         try:
             target = resolve(path)
@@ -117,7 +120,8 @@ class FileState:
             await left(
                 target, raw
             )  # first: where this is interrupted, the next look finds the file as before
-            await asyncio.to_thread(self.remember, target, raw)
+            if not later:
+                await asyncio.to_thread(self.remember, target, raw)
             return text
 
     def _difference(self, target: Path) -> tuple[str, bytes] | None:

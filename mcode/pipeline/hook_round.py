@@ -14,7 +14,7 @@ from mcode.pipeline.hook_process import Ran, run_hook
 from mcode.pipeline.hook_reply import Reply, read_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from mcode.config.settings import HookHandler
     from mcode.events import EventBus
@@ -105,14 +105,19 @@ class HookRound:
         handlers: Sequence[HookHandler],
         fields: JsonObject,
         call_id: str | None = None,
+        *,
+        late: Callable[[], Awaitable[None]] | None = None,
     ) -> list[Answer]:
-        """Run hooks at the same time; their answers stand in the order of the hooks, those in the background none."""
+        """Run hooks at the same time; their answers stand in the order of the hooks, those in the background none.
+
+        `late` is awaited whenever one in the background has ended, or was ended.
+        """
         message = self._message(event, fields)
         jobs: list[_Job] = []
         for handler, timeout in zip(handlers, _timeouts(event, handlers), strict=True):
             job = _Job(event, subject, handler, message, call_id, timeout)
             if handler.run_async:
-                self._start_in_background(job)
+                self._start_in_background(job, late)
             else:
                 jobs.append(job)
         if len(jobs) == 1:
@@ -150,9 +155,13 @@ class HookRound:
             **fields,
         }
 
-    def _start_in_background(self, job: _Job) -> None:
+    def _start_in_background(self, job: _Job, late: Callable[[], Awaitable[None]] | None) -> None:
         async def run() -> None:
-            answer = await self._answer(job)
+            try:
+                answer = await self._answer(job)
+            finally:
+                if late is not None:
+                    await late()
             if job.handler.rewakes and answer.reply.blocked is not None:
                 self._wake(
                     f"The hook {answer.name} for {job.event} says: {answer.reply.blocked or 'it objects'}"

@@ -27,7 +27,7 @@ from mcode.pipeline.hook_verdicts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from mcode.call import Call, Outcome
@@ -119,9 +119,18 @@ class HookRunner:
         answers = await self._round.run("PermissionRequest", call.tool, handlers, fields, call.id)
         return answer_for_user(answers)
 
-    async def after_call(self, call: Call, response: JsonValue, duration: float) -> AfterCall:
-        """PostToolUse: show the hooks the result of a call that succeeded in `duration` seconds."""
-        return await self._after("PostToolUse", call, {"tool_response": response}, duration)
+    async def after_call(
+        self,
+        call: Call,
+        response: JsonValue,
+        duration: float,
+        late: Callable[[], Awaitable[None]] | None = None,
+    ) -> AfterCall:
+        """PostToolUse: show the hooks the result of a call that succeeded in `duration` seconds.
+
+        `late` is awaited whenever a hook that goes on behind the call has ended.
+        """
+        return await self._after("PostToolUse", call, {"tool_response": response}, duration, late)
 
     async def after_failure(self, call: Call, error: str, interrupted: bool, duration: float) -> AfterCall:
         """PostToolUseFailure: show the hooks why a call failed."""
@@ -193,12 +202,19 @@ class HookRunner:
         """End the hooks that run in the background."""
         await self._round.close()
 
-    async def _after(self, event: str, call: Call, fields: JsonObject, duration: float) -> AfterCall:
+    async def _after(
+        self,
+        event: str,
+        call: Call,
+        fields: JsonObject,
+        duration: float,
+        late: Callable[[], Awaitable[None]] | None = None,
+    ) -> AfterCall:
         handlers = self._table.find(event, call.tool, call)
         if not handlers:
             return NOTHING_TO_ADD
         fields = {**self.about(call), **fields, "duration_ms": round(duration * 1000)}
-        answers = await self._round.run(event, call.tool, handlers, fields, call.id)
+        answers = await self._round.run(event, call.tool, handlers, fields, call.id, late=late)
         return after_call(answers)
 
 

@@ -7,9 +7,9 @@ import contextlib
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from mcode.call import FailureKind, Origin, Outcome, Status
+from mcode.call import Call, FailureKind, Origin, Outcome, Status
 from mcode.errors import McodeError
 from mcode.pipeline import outcomes
 from mcode.pipeline.admit import Refused
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
 
-    from mcode.call import Call
     from mcode.images.picture import Picture
     from mcode.jsontext import JsonObject
     from mcode.pipeline.admit import Admitted, Gate
@@ -37,6 +36,23 @@ if TYPE_CHECKING:
 
 HOOKS_AFTER_INTERRUPT = 0.5
 """Seconds that hooks have to take note of an interrupted call."""
+
+HOOKS_BEHIND_CALL = 20.0
+"""Seconds behind a call in which what a hook that goes on makes of its files belongs to the call; later it may as well
+have been the user."""
+
+
+class Refresh(Protocol):
+    """Takes note of what hooks made of a changed file, and has that kept for undo."""
+
+    def __call__(
+        self, path: Path, left: Callable[[Path, bytes], Awaitable[None]], *, later: bool = False
+    ) -> Awaitable[str | None]:
+        """Returns a sentence for the model where the file differs now.
+
+        `later`: the model is not told any more, so that the file counts as changed since it was read.
+        """
+        ...
 
 
 @dataclass(slots=True)
@@ -74,15 +90,15 @@ class Pipeline:
     recorder: Recorder
     workspace: Workspace
     programs: Programs
-    refresh: Callable[[Path, Callable[[Path, bytes], Awaitable[None]]], Awaitable[str | None]]
-    """Takes note of what hooks made of a changed file, and has that kept for undo; returns a sentence for the model
-    where it differs."""
+    refresh: Refresh
     spill: Callable[[str], Path]
     """Writes text to a private session file and returns its path."""
     keep_image: Callable[[Picture], JsonObject]
     """Keeps an image with the session; returns what stands for it in the conversation."""
     approved: set[str] = field(default_factory=set[str])
     """Ids of the calls that the user has seen and let run, while they run."""
+    writers: dict[str, Call] = field(default_factory=dict[str, Call])
+    """The call that has changed a file last, by the file's path."""
 
     async def run(self, call: Call) -> Outcome:
         """Take one call down the road. A failure is an Outcome; only cancellation and StorageError raise."""
@@ -198,6 +214,8 @@ class Pipeline:
         journey.result = (result, seconds)
         meant = (f"Read as it was meant: {each}." for each in admitted.restorations)
         journey.writes = admitted.access.writes
+        if result.failure is None:
+            self.writers.update(dict.fromkeys(map(str, journey.writes), journey.call))
         return await self._conclude(journey, result, seconds, (*notes, *meant))
 
     async def conclude_later(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
@@ -222,7 +240,8 @@ class Pipeline:
         if result.goes_on:
             after = NOTHING_TO_ADD  # they hear of it when it has ended
         elif result.failure is None:
-            after = await self.hooks.after_call(call, text if data is None else data, seconds)
+            late = partial(self._look_later, journey, time.monotonic())
+            after = await self.hooks.after_call(call, text if data is None else data, seconds, late)
             if after.replaced is not UNCHANGED:
                 data, replaced = after.replaced, True
                 text = outcomes.text_of(data)
@@ -249,6 +268,13 @@ class Pipeline:
             changed = await self.refresh(path, left)
             if changed is not None:
                 journey.drift.append(changed)
+
+    async def _look_later(self, journey: _Journey, began: float) -> None:
+        """The same for a hook that went on behind the call: what it leaves is undone with whatever changed it last."""
+        if time.monotonic() - began <= HOOKS_BEHIND_CALL:
+            for path in journey.writes:
+                call = self.writers.get(str(path), journey.call)
+                await self.refresh(path, partial(self.executor.note_left, call), later=True)
 
     def _outcome(self, journey: _Journey, result: ToolResult, seconds: float) -> Outcome:
         """Step 7: what came of a body, cut to size for the model. Raises StorageError where the rest is lost."""

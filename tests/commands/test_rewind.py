@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
 from mcode.commands.registry import Redraw
-from mcode.events import Notice, TurnFinished, TurnStarted
+from mcode.events import HookRan, Notice, TurnFinished, TurnStarted
+from mcode.pipeline import run
 from mcode.ui.live import LiveArea
 from tests.commands.typing import typed
 from tests.mcp.live import until
@@ -16,6 +18,8 @@ from tests.stage import stage, turns, use
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 ALLOWED = {"permissions": {"allow": ["Write", "Edit", "Bash(true)"]}}
 
@@ -235,6 +239,51 @@ async def test_a_file_that_a_formatter_hook_has_changed_after_the_call_goes_back
         assert (session.project / "a.txt").read_text() == "two\nformatted\n"
         await typed(session, "/rewind 2 files")
         assert (session.project / "a.txt").read_text() == "one\nformatted\n"
+
+
+async def test_what_a_hook_leaves_behind_its_call_goes_back_with_the_last_call_that_changed_the_file(
+    tmp_path: Path,
+) -> None:
+    command = 'until [ -e go ]; do sleep 0.02; done; printf "formatted\\n" >> a.txt'
+    formatter = {"type": "command", "command": command, "async": True}
+    settings = {**ALLOWED, "hooks": {"PostToolUse": [{"matcher": "Write", "hooks": [formatter]}]}}
+    script = turns(
+        use("Write", "w1", file_path="a.txt", content="one\n"),
+        use("Write", "w2", file_path="a.txt", content="two\n"),
+        "Written.",
+        use("Write", "w3", file_path="a.txt", content="three\n"),
+        "Changed.",
+    )
+    async with stage(tmp_path, script, settings=settings, new_prefixes=1) as session:
+        file = session.project / "a.txt"
+        await session.say("write it")
+        (session.project / "go").touch()
+        whole = hashlib.sha256(b"two\nformatted\nformatted\n").hexdigest()
+        await until(lambda: session.agent.session.undo.entries()[-1].new == whole)
+        await session.say("change it")
+        # Nobody has told the model of it.
+        assert "changed on disk since it was read" in session.result().text
+        assert file.read_text() == "two\nformatted\nformatted\n"
+        result = await typed(session, "/rewind 1 files")
+        assert not result.failed, result.text
+        assert not file.exists()
+
+
+async def test_what_is_in_a_file_long_after_the_call_may_be_the_users_and_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "HOOKS_BEHIND_CALL", -1.0)
+    command = 'until [ -e go ]; do sleep 0.02; done; printf "more\n" >> a.txt'
+    hook = {"type": "command", "command": command, "async": True}
+    settings = {**ALLOWED, "hooks": {"PostToolUse": [{"matcher": "Write", "hooks": [hook]}]}}
+    script = turns(use("Write", "w1", file_path="a.txt", content="one\n"), "Written.")
+    async with stage(tmp_path, script, settings=settings, new_prefixes=1) as session:
+        await session.say("write it")
+        (session.project / "go").touch()
+        await until(lambda: bool(session.of(HookRan)))
+        result = await typed(session, "/rewind 1 files")
+        assert "a.txt" in result.text
+        assert (session.project / "a.txt").read_text() == "one\nmore\n"
 
 
 async def test_a_file_that_a_hook_had_changed_when_it_was_interrupted_goes_back_all_the_same(
