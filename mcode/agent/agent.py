@@ -9,7 +9,13 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mcode.agent.mentions import READS_RESOURCES, mention_blocks, mentioned_paths, mentioned_resources
+from mcode.agent.mentions import (
+    READS_RESOURCES,
+    MentionedRead,
+    file_reads,
+    mention_blocks,
+    resource_reads,
+)
 from mcode.agent.pasted import PastedImages
 from mcode.agent.prompt import environment
 from mcode.agent.transcript import transcript
@@ -177,8 +183,7 @@ class Agent:
     async def shell(self, command: str) -> Outcome:
         """Run the user's own shell command; its output joins the conversation, and the model answers it."""
         turn = self._parts.conversation.turn + 1
-        call = Call(self._fresh_call_id(), "Bash", {"command": command}, Origin.USER, turn=turn)
-        outcome = await self._parts.pipeline.run(call)
+        outcome = await self._parts.pipeline.run(self._own_call("Bash", {"command": command}, turn))
         said = f"I ran this in the shell myself:\n$ {command}\n{outcome.text}"
         if self.settings.respond_to_bash_commands:
             await self._enqueue(said, shown=f"!{command}", typed=False)
@@ -306,24 +311,18 @@ class Agent:
 
     async def _read_mentioned(self, text: str, sent: str, turn: int) -> list[JsonObject]:
         """Read the files that `text` names with `@`, as calls of the user's own, and the images labelled in `sent`."""
-        blocks: list[JsonObject] = []
-        for path in mentioned_paths(text, self.workspace.current):
-            is_directory = (self.workspace.current / path).is_dir()
-            tool = "Glob" if is_directory else "Read"
-            arguments = {"pattern": "*", "path": path} if is_directory else {"file_path": path}
-            call = Call(self._fresh_call_id(), tool, arguments, Origin.USER, turn=turn)
-            blocks += mention_blocks(f"@{path}", await self._parts.pipeline.run(call))
+        reads = [*file_reads(text, self.workspace.current)]
         for label, file in self.pasted.named_in(sent):
             if file is None:
                 self.events.emit(Notice(f"{label} is no image of this session: paste it again.", "warning"))
-                continue
-            call = Call(self._fresh_call_id(), "Read", {"file_path": str(file)}, Origin.USER, turn=turn)
-            blocks += mention_blocks(label, await self._parts.pipeline.run(call))
+            else:
+                reads.append(MentionedRead(label, "Read", {"file_path": str(file)}))
         if self.catalog.find(READS_RESOURCES) is not None:
-            for server, uri in mentioned_resources(text):
-                arguments = {"server": server, "uri": uri}
-                call = Call(self._fresh_call_id(), READS_RESOURCES, arguments, Origin.USER, turn=turn)
-                blocks += mention_blocks(f"@{server}:{uri}", await self._parts.pipeline.run(call))
+            reads += resource_reads(text)
+        blocks: list[JsonObject] = []
+        for read in reads:
+            call = self._own_call(read.tool, read.arguments, turn)
+            blocks += mention_blocks(read.name, await self._parts.pipeline.run(call))
         if not self.builder.takes_images and any(block["type"] == "image" for block in blocks):
             text = "This endpoint takes no images: the model is told what there is, and shown nothing of it."
             self.events.emit(Notice(text, "warning"))
@@ -342,12 +341,11 @@ class Agent:
     def _announce_queue(self) -> None:
         self.events.emit(QueueChanged(tuple(queued.shown for queued in self._queue)))
 
-    def _fresh_call_id(self) -> str:
-        used = self._parts.conversation.history.used_ids
-        number = 1
-        while f"user_{number}" in used:
-            number += 1
-        return f"user_{number}"
+    def _own_call(self, tool: str, arguments: JsonObject, turn: int) -> Call:
+        """A call that the user makes."""
+        return Call(
+            self._parts.conversation.history.fresh_id("user"), tool, arguments, Origin.USER, turn=turn
+        )
 
 
 def text_block(text: str) -> JsonObject:

@@ -7,6 +7,7 @@ a new prefix.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -114,6 +115,13 @@ class History:
     def unfinished(self) -> tuple[str, ...]:
         """Ids of calls whose result is still missing."""
         return tuple(use for use in self._open_uses if use not in self._results)
+
+    def fresh_id(self, maker: str) -> str:
+        """An id for a call that is not the model's: `user_1`, `user_2` ... for the maker `user`. No other gets it."""
+        names = (f"{maker}_{number}" for number in itertools.count(1))
+        fresh = next(name for name in names if name not in self.used_ids)
+        self.used_ids.add(fresh)
+        return fresh
 
     def keep_in_journal(self, read_back: Callable[[int], History]) -> None:
         """Hold nothing of what stood before compactions from now on.

@@ -1,9 +1,10 @@
-"""Files that the user names with `@` in a message: found in the text, to be read along the road."""
+"""Files and resources that the user names with `@` in a message, and the calls that read them for the model."""
 
 from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +27,26 @@ _CLOSING = ".,;:!?)]}'\""
 """Characters at the end of a word that may belong to the sentence and not to the name."""
 
 
+@dataclass(frozen=True, slots=True)
+class MentionedRead:
+    """A call that reads something which a message mentions."""
+
+    name: str
+    """What is mentioned, as the message has it."""
+    tool: str
+    arguments: JsonObject
+
+
+def file_reads(text: str, directory: Path) -> tuple[MentionedRead, ...]:
+    """A read of each file that a message mentions; of a directory, its files are listed."""
+    return tuple(
+        MentionedRead(f"@{path}", "Glob", {"pattern": "*", "path": path})
+        if (directory / path).is_dir()
+        else MentionedRead(f"@{path}", "Read", {"file_path": path})
+        for path in mentioned_paths(text, directory)
+    )
+
+
 def mentioned_paths(text: str, directory: Path) -> tuple[str, ...]:
     """The paths that a message mentions and that exist, as typed, each once and at most LIMIT of them.
 
@@ -39,6 +60,14 @@ def mentioned_paths(text: str, directory: Path) -> tuple[str, ...]:
         if name and _exists(name, directory):
             found[name] = None
     return tuple(found)[:LIMIT]
+
+
+def resource_reads(text: str) -> tuple[MentionedRead, ...]:
+    """A read of each resource that a message mentions."""
+    return tuple(
+        MentionedRead(f"@{server}:{uri}", READS_RESOURCES, {"server": server, "uri": uri})
+        for server, uri in mentioned_resources(text)
+    )
 
 
 def mentioned_resources(text: str) -> tuple[tuple[str, str], ...]:

@@ -69,7 +69,8 @@ class SkillFacts:
     settings: Settings
     window: int
     pipeline: Callable[[], Pipeline]
-    used_ids: Callable[[], set[str]]
+    fresh_id: Callable[[], str]
+    """An id for a call that a command makes."""
     append: Callable[[str, JsonObject], None]
     """Writes a record to the journal."""
     expanding: Callable[[JsonObject, str], Awaitable[Reaction]]
@@ -225,7 +226,7 @@ class Skills:
             return None
         skill, arguments = meant
         notes = await self._ask_hooks(skill, arguments, text)
-        call = Call(self.fresh_id(), "Skill", {"skill": skill.name}, Origin.COMMAND, turn=turn)
+        call = Call(self._facts.fresh_id(), "Skill", {"skill": skill.name}, Origin.COMMAND, turn=turn)
         invoked = await self._invoke(skill, arguments, call, by_model=False)
         return replace(invoked, text="\n\n".join((invoked.text, *notes)))
 
@@ -293,7 +294,7 @@ class Skills:
         arguments |= {"model": skill.model} if skill.model else {}
         arguments |= {"run_in_background": True} if skill.background else {}
         parent = call.id if call.origin is not Origin.COMMAND else None
-        made = Call(self.fresh_id(), "Agent", arguments, Origin.COMMAND, parent=parent, turn=call.turn)
+        made = Call(self._facts.fresh_id(), "Agent", arguments, Origin.COMMAND, parent=parent, turn=call.turn)
         outcome = await self._facts.pipeline().run(made)
         if outcome.is_error:
             raise UsageError(
@@ -331,7 +332,12 @@ class Skills:
             return SWITCHED_OFF
         parent = call.id if call.origin is not Origin.COMMAND else None
         inner = Call(
-            self.fresh_id(), "Bash", {"command": command}, Origin.COMMAND, parent=parent, turn=call.turn
+            self._facts.fresh_id(),
+            "Bash",
+            {"command": command},
+            Origin.COMMAND,
+            parent=parent,
+            turn=call.turn,
         )
         outcome = await self._facts.pipeline().run(inner)
         if outcome.is_error or _exit_code(outcome) != 0:
@@ -346,15 +352,6 @@ class Skills:
             "PROJECT_DIR": str(self._facts.workspace.start),
             "SESSION_ID": self._facts.session_id,
         }
-
-    def fresh_id(self) -> str:
-        """An id for a call that a command makes."""
-        used = self._facts.used_ids()
-        number = 1
-        while f"command_{number}" in used:
-            number += 1
-        used.add(f"command_{number}")
-        return f"command_{number}"
 
     def _remember(self, name: str, text: str) -> None:
         self._texts.pop(name, None)

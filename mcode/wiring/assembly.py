@@ -343,7 +343,7 @@ class Assembly:
             self._core.desk,
             self._pipeline.permission.apply_updates,
             self.agent.interrupt,
-            self._skills.skills.fresh_id,
+            lambda: self._core.conversation.history.fresh_id("command"),
         )
         self._prompt_tool.begin(self._events)
 

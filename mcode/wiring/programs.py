@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from typing import TYPE_CHECKING
 
 from mcode.call import Call, Origin
@@ -161,7 +160,9 @@ class SessionPrograms:
             raise UsageError(f"{name} was not run: something else runs. Start it when that has ended.")
         self._load(name, needs)
         turn = self._conversation.turn + 1
-        call = Call(self._fresh_id(), "run_code", {"code": code}, Origin.USER, turn=turn)
+        call = Call(
+            self._conversation.history.fresh_id("own"), "run_code", {"code": code}, Origin.USER, turn=turn
+        )
         self._own = asyncio.ensure_future(self._pipeline.run(call))
         try:
             outcome = await self._own
@@ -235,10 +236,6 @@ class SessionPrograms:
         tools = [tool for each in needs if (tool := shelf.visible(each)) is not None]
         unloaded = [shelf.definitions.loaded(tool) for tool in tools if shelf.is_unloaded(tool)]
         shelf.seen.load(unloaded, "user", turn=self._conversation.turn)
-
-    def _fresh_id(self) -> str:
-        used = self._conversation.history.used_ids
-        return next(each for number in itertools.count(1) if (each := f"own_{number}") not in used)
 
     def _receive(self, event: Event) -> None:
         match event:

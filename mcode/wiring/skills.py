@@ -77,7 +77,7 @@ class SessionSkills:
             settings=bench.settings,
             window=bench.endpoint.window,
             pipeline=lambda: pipeline,
-            used_ids=lambda: conversation.history.used_ids,
+            fresh_id=lambda: conversation.history.fresh_id("command"),
             append=conversation.append,
             expanding=lambda fields, name: hooks.other("UserPromptExpansion", fields, name),
             add_hooks=hooks.add,
