@@ -13,6 +13,7 @@ from mcode.model.client import FailureClass, ModelFailure
 from mcode.model.retry import Listeners, RetryPolicy, complete
 from mcode.model.script import ErrorReply, Reply, render_events, reply, script_of, text, thinking, use
 from tests.model.conftest import BODY, client_for, message_of
+from tests.waiting import let_pass
 from tools.messages_server import FAULTS, MessagesServer
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ async def test_s_02_cut_after_each_event(how: str, clients: list[AnthropicClient
     ],
 )
 async def test_s_02_no_call_runs_from_a_stream_that_was(fault: str, clients: list[AnthropicClient]) -> None:
-    got = await outcome_of((fault,), clients, idle_limit=0.3)
+    got = await outcome_of((fault,), clients, idle_limit=1.0 if fault == "stall" else 60.0)
     if isinstance(got, ModelFailure):
         assert fault == "reset-after-block-start", "all others had shown something"
         assert got.failure.kind is FailureClass.CUT
@@ -224,7 +225,7 @@ async def test_s_05_line_ends_may_come_byte_by_byte(clients: list[AnthropicClien
 async def test_s_06_the_class_of_a_failure_without_content(
     fault: str, kind: FailureClass, says: str, clients: list[AnthropicClient]
 ) -> None:
-    got = await outcome_of((fault,), clients, first_event_limit=0.5)
+    got = await outcome_of((fault,), clients, first_event_limit=1.0 if fault == "stall-first" else 60.0)
     assert isinstance(got, ModelFailure)
     assert got.failure.kind is kind
     assert says in got.failure.message
@@ -317,12 +318,17 @@ async def test_a_connection_that_the_server_reset_between_requests_is_made_anew(
 
 
 async def test_a_server_that_is_restarted_is_found_again(clients: list[AnthropicClient]) -> None:
-    async with MessagesServer(script_of(faulty("refuse-next:0.3"), NEXT)) as server:
+    async with MessagesServer(script_of(faulty("refuse-next:60"), NEXT)) as server:
         client = client_for(clients, server.url)
         assert (await complete(client, BODY)).complete
         scheduled: list[RetryScheduled] = []
+
+        def retries(entry: RetryScheduled) -> None:
+            scheduled.append(entry)
+            let_pass(60)
+
         patient = RetryPolicy(tries=20, first_delay=0.1, longest_delay=0.1)
-        assert (await complete(client, BODY, Listeners(on_retry=scheduled.append), policy=patient)).complete
+        assert (await complete(client, BODY, Listeners(on_retry=retries), policy=patient)).complete
         assert scheduled
         assert {entry.kind for entry in scheduled} == {"connection"}
 

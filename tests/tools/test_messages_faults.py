@@ -11,7 +11,7 @@ import pytest
 from mcode.model.script import Reply, Script, ScriptError, reply, script_of, use
 from tests.tools.fault_checks import CHECKS, WORDS, whole, without
 from tests.tools.raw_client import BARE_LINE_FEED, Answer, ask, connected, request
-from tests.waiting import until
+from tests.waiting import let_pass, until
 from tools.messages_server import FAULTS, MessagesServer
 from tools.messages_server.faults import parse_faults
 
@@ -111,10 +111,11 @@ async def test_a_connection_without_faults_is_kept_for_the_next_request() -> Non
 
 
 async def test_new_connections_are_refused_for_a_while_and_then_taken_again() -> None:
-    async with MessagesServer(script_of(reply("a", faults=("refuse-next:1",)), "b")) as server:
+    async with MessagesServer(script_of(reply("a", faults=("refuse-next:60",)), "b")) as server:
         assert (await ask(server)).status == 200
         with pytest.raises(ConnectionRefusedError):
             await ask(server)
+        let_pass(60)
         async with asyncio.timeout(30):
             while True:
                 try:

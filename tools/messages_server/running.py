@@ -54,7 +54,7 @@ class RunningServer:
     def unused_turns(self) -> tuple[str, ...]:
         return self._server.unused_turns
 
-    def wait_for(self, count: int, timeout: float = 5.0) -> list[Recorded]:
+    def wait_for(self, count: int, timeout: float = 60.0) -> list[Recorded]:
         """Wait until so many requests have come. Raises AssertionError after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while len(self._server.requests) < count:

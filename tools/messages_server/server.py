@@ -114,7 +114,7 @@ class MessagesServer:
         if self._listener is None:
             await self._listen()
 
-    async def wait_for(self, count: int, timeout: float = 5.0) -> list[Recorded]:
+    async def wait_for(self, count: int, timeout: float = 60.0) -> list[Recorded]:
         """Wait until so many requests have come. Raises AssertionError after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while len(self.requests) < count:
