@@ -156,18 +156,20 @@ class InspectorScreen(Screen[None], inherit_bindings=False):
             self._drawn = head, keys
             self._head.update(Content(head))
             self._keys.update(Content(keys))
-        self._draw_banner(self.front.deciding.waiting)
+        self.draw_banner(self.front.deciding.waiting)
 
-    def _draw_banner(self, waiting: Sequence[Request]) -> None:
+    def draw_banner(self, waiting: Sequence[Request]) -> None:
+        """Say on one row what waits for the user on the main screen."""
         if self._banner is None and waiting:
             self._banner = line("", "banner")
             self.mount(self._banner, after=self._head)
         if self._banner is not None:
             verb = "waits" if len(waiting) == 1 else "wait"
             self._banner.display = bool(waiting)
-            self._banner.update(
-                Content(f"{waiting_words(waiting)} {verb} on the main screen: Esc goes back to it")
-            )
+            text = f"{waiting_words(waiting)} {verb} on the main screen: Esc goes back to it"
+            if cell_width(text) > self.width:
+                text = f"{waiting_words(waiting)} {verb}: Esc goes back"
+            self._banner.update(Content(text))
 
     def action_close(self) -> None:
         """Back to where the user came from."""

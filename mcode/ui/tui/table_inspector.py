@@ -254,10 +254,15 @@ class TableInspector(InspectorScreen):
             if len(lines) > _HIT_ROWS:
                 left = counted(len(lines) - _HIT_ROWS, "more line")
                 lines[_HIT_ROWS:] = [f"  ({left}: Ctrl+O shows all)"]
-        elif len(lines) > _NOTE_ROWS:
+        elif sum(len(wrap_words(each, self.width)) for each in lines) > self._note_room:
             self.front.push_screen(TextInspector(self.front, command, result.text))
             return
         self._say(*lines)
+
+    @property
+    def _note_room(self) -> int:
+        """Rows above the table that an answer may take: the table keeps half of the screen."""
+        return min(_NOTE_ROWS, self.front.size.height // 2)
 
     def _tell_of_wait(self, command: str) -> None:
         if self in self.front.screen_stack:

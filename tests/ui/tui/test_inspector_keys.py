@@ -10,6 +10,7 @@ import pytest
 from textual.widgets import Input
 from typing_extensions import override
 
+from mcode.ui.tui.inspector import TextInspector
 from mcode.ui.tui.table_inspector import TableInspector
 from tests.catalog.stand_ins import ServerTool, join
 from tests.commands.test_mcp import Steered
@@ -80,6 +81,19 @@ async def test_a_key_that_takes_its_time_says_so_and_what_came_of_it_is_told_eve
         assert "far is connected again." not in on.shown
         servers.let.set()
         await on.until(lambda: "far is connected again." in on.shown)
+
+
+async def test_an_answer_of_many_rows_has_a_screen_of_its_own_where_it_would_take_that_of_the_table(
+    tmp_path: Path,
+) -> None:
+    async with screen(tmp_path, size=(60, 18)) as on:
+        join(on.stage, [ServerTool("far", "tool", "Does it.")], Steered(), transport="http")
+        await on.type("/mcp\n")
+        await on.until(lambda: isinstance(on.app.screen, TableInspector) and "far" in on.shown)
+        await on.press("enter")
+        await on.until(lambda: isinstance(on.app.screen, TextInspector))
+        await on.until(lambda: "always loaded" in on.shown)
+        assert on.shown.splitlines()[0].endswith("Esc close")
 
 
 async def test_c_copies_the_row_under_the_cursor_and_says_so_where_the_user_looks(tmp_path: Path) -> None:

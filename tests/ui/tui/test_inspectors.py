@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mcode.commands.host import CommandContext
 from mcode.commands.standard import standard_registry
 from mcode.events import Ledger, Notice
+from mcode.ui.tui.approval_screen import ApprovalScreen
 from tests.stage import stage, turns, use
 from tests.ui.tui.screen import COUNTS, screen
 
@@ -156,6 +157,11 @@ async def test_an_approval_that_comes_shows_as_a_banner_and_waits_on_the_main_sc
         assert not on.decided
         await on.press("escape")
         await on.until(lambda: on.app.screen is on.app.main)
+        await on.press("tab")
+        await on.press("ctrl+o")
+        await on.until(lambda: isinstance(on.app.screen, ApprovalScreen))
+        await on.until(lambda: "Esc back to the answers" in on.shown)
+        assert "waits on the main screen" not in on.shown  # it is what is shown here
 
 
 async def test_13_brackets_are_shown_as_they_are_everywhere(tmp_path: Path) -> None:
