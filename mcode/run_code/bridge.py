@@ -14,18 +14,16 @@ from mcode.run_code.records import CallRecord, CallState, Ending, Fault, well_fo
 from mcode.run_code.replies import Reply, refusal, reply_to
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Mapping
 
     from mcode.call import Outcome
     from mcode.run_code.arguments import Given
     from mcode.run_code.audit import Audit
     from mcode.run_code.lanes import Ticket
-    from mcode.run_code.limits import Limits
     from mcode.run_code.names import ProgramTool
     from mcode.run_code.records import ProgramRecord
+    from mcode.run_code.session import Session
     from mcode.tool import Access
-
-    Invoke = Callable[[Call], Awaitable[Outcome]]
 
 _FAILED = "its program has failed"
 
@@ -40,7 +38,10 @@ _STATES = {
 class Program(Protocol):
     """What the bridge needs of the program it serves."""
 
+    call: Call
+    """The call of run_code that it runs for."""
     record: ProgramRecord
+    audit: Audit
 
     async def deliver(self, number: int, reply: Reply) -> bool:
         """Hand a reply to the worker; False where there is none any more."""
@@ -54,25 +55,15 @@ class Program(Protocol):
 class Bridge:
     """Carries the calls of one program."""
 
-    def __init__(
-        self,
-        invoke: Invoke,
-        caller: Call,
-        program: Program,
-        tools: Mapping[str, ProgramTool],
-        limits: Limits,
-        audit: Audit,
-        *,
-        together: bool,
-    ) -> None:
-        """`invoke` is `Pipeline.run`. `together`: the road awaits `before_body` (see `Lanes`)."""
-        self._invoke = invoke
-        self._caller = caller
+    def __init__(self, session: Session, program: Program, tools: Mapping[str, ProgramTool]) -> None:
+        """`tools`: those that the program can call, by the names that it calls them by."""
+        self._invoke = session.invoke
+        self._caller = program.call
         self._program = program
         self._tools = tools
-        self._limits = limits
-        self._audit = audit
-        self._lanes = Lanes(limits.at_once, together=together)
+        self._limits = session.limits
+        self._audit = program.audit
+        self._lanes = Lanes(session.limits.at_once, together=session.together)
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._tickets: dict[str, Ticket] = {}
         self._closing = False
@@ -99,7 +90,7 @@ class Bridge:
         self._program.record.calls.append(record)
         ticket = self._lanes.join(read_only=record.read_only)
         self._tickets[record.id] = ticket
-        self._tasks[number] = asyncio.create_task(self._see_through(record, ticket, fault))
+        self._tasks[number] = asyncio.create_task(self._run(record, ticket, fault))
 
     def cancel(self, call_id: str) -> bool:
         """Cancel one call; the program gets `cancelled` and goes on. False where it does not run."""
@@ -157,22 +148,22 @@ class Bridge:
         """Cancel a call that may not have taken its first step, and then ends without one."""
         task = self._tasks[record.number]
         record.cancelled_by = record.cancelled_by or why
-        task.add_done_callback(lambda done: self._broken_off(record, done))
+        task.add_done_callback(lambda done: self._aborted(record, done))
         return task.cancel()
 
-    async def _see_through(self, record: CallRecord, ticket: Ticket, fault: str) -> None:
-        """Carry a call and forget it; only one that broke off needs a look at what its task has become."""
-        well = False
+    async def _run(self, record: CallRecord, ticket: Ticket, fault: str) -> None:
+        """Make a call and forget it. Where it raises, the end of its task says what it raised."""
+        completed = False
         try:
-            await self._carry(record, ticket, fault)
-            well = True
+            await self._make(record, ticket, fault)
+            completed = True
         finally:
-            if well:
+            if completed:
                 self._forget(record)
             else:
-                self._tasks[record.number].add_done_callback(lambda done: self._broken_off(record, done))
+                self._tasks[record.number].add_done_callback(lambda done: self._aborted(record, done))
 
-    async def _carry(self, record: CallRecord, ticket: Ticket, fault: str) -> None:
+    async def _make(self, record: CallRecord, ticket: Ticket, fault: str) -> None:
         made = time.monotonic()
         outcome: Outcome | None = None
         try:
@@ -187,8 +178,8 @@ class Bridge:
                     await self._lanes.set_out(ticket)
                     record.state = CallState.RUNNING
                     record.waited = time.monotonic() - made
-                    outcome = await self._on_the_road(call)
-                    self._note(record, outcome)
+                    outcome = await self._counted(call)
+                    self._take_outcome(record, outcome)
                 reply = await self._reply_to(record, outcome)
         except asyncio.CancelledError:
             record.let_through = ticket.let_through or not self._lanes.together
@@ -201,7 +192,7 @@ class Bridge:
             await self._deliver(record, reply)
         finally:  # afterwards: the program goes on while this is written down
             self._audit.call(record, outcome, reply)
-        self._obey(outcome)
+        self._heed_stop(outcome)
 
     def _not_loaded(self, record: CallRecord, known: ProgramTool) -> Reply:
         """Refuse a tool that the model has not seen; no call is made."""
@@ -235,7 +226,7 @@ class Bridge:
             fault=fault or None,
         )
 
-    def _note(self, record: CallRecord, outcome: Outcome) -> None:
+    def _take_outcome(self, record: CallRecord, outcome: Outcome) -> None:
         record.state = _STATES[outcome.status]
         record.tool = outcome.call.tool
         record.summary = outcome.summary
@@ -265,7 +256,7 @@ class Bridge:
         elif reply.kind:
             self.failures.append(record)
 
-    def _obey(self, outcome: Outcome | None) -> None:
+    def _heed_stop(self, outcome: Outcome | None) -> None:
         """Stop the program where a hook said so, or where the user has denied one call after the other."""
         if outcome is None:
             return
@@ -279,7 +270,8 @@ class Bridge:
         elif outcome.decision == "approved by you":
             self._denials = 0
 
-    async def _on_the_road(self, call: Call) -> Outcome:
+    async def _counted(self, call: Call) -> Outcome:
+        """Take a call down the road, counted among those in flight."""
         self._in_flight += 1
         record = self._program.record
         record.most_in_flight = max(record.most_in_flight, self._in_flight)
@@ -292,7 +284,8 @@ class Bridge:
         del self._tasks[record.number]
         self._lanes.leave(self._tickets.pop(record.id))
 
-    def _broken_off(self, record: CallRecord, task: asyncio.Task[None]) -> None:
+    def _aborted(self, record: CallRecord, task: asyncio.Task[None]) -> None:
+        """The task of a call was cancelled or has raised: forget the call, and stop the program for an error."""
         if record.number not in self._tasks:
             return
         self._forget(record)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from mcode import jsontext
@@ -15,18 +14,15 @@ from mcode.run_code.engine import EngineUnusableError, WorkerFaultError, describ
 from mcode.run_code.records import Ending, Fault, ProgramRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from mcode.call import Call
     from mcode.jsontext import JsonObject, JsonValue
-    from mcode.run_code.audit import WriteAudit
-    from mcode.run_code.bridge import Invoke
-    from mcode.run_code.engine import Engine, Worker
-    from mcode.run_code.kept import KeptValues
-    from mcode.run_code.limits import Limits
-    from mcode.run_code.names import ProgramTool, Toolbox
+    from mcode.run_code.engine import Worker
+    from mcode.run_code.names import ProgramTool
     from mcode.run_code.program_text import ProgramText
     from mcode.run_code.replies import Reply
+    from mcode.run_code.session import Session
 
 _LARGE = 256 * 1024
 """Characters of kept values from which on the first frame is written in a thread."""
@@ -37,35 +33,18 @@ _NEAR_MEMORY = 0.6
 """Share of the engine's memory from which on a bare `null` that is thrown means that there was no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
-    """What all programs of a session share."""
-
-    engine: Engine
-    invoke: Invoke
-    limits: Limits
-    kept: KeptValues
-    toolbox: Toolbox
-    write_audit: WriteAudit
-    mask: Callable[[str], str]
-    together: bool
-    """Whether the road awaits `before_body`, so that calls with effects can be decided on together."""
-
-
 class Program:
     """Runs once. Every method is called from the event loop's thread."""
 
     def __init__(self, session: Session, call: Call, text: ProgramText) -> None:
         self._session = session
-        self._call = call
+        self.call = call
         self.text = text
         self._tools = session.toolbox.tools
         self.record = ProgramRecord(call.id)
         self.audit = Audit(call.id, session.write_audit, session.mask)
         by_name: Mapping[str, ProgramTool] = {tool.name: tool for tool in self._tools}
-        self.bridge = Bridge(
-            session.invoke, call, self, by_name, session.limits, self.audit, together=session.together
-        )
+        self.bridge = Bridge(session, self, by_name)
         self._worker: Worker | None = None
         self._stopped: Fault | None = None
         self._returned = False
@@ -81,7 +60,7 @@ class Program:
         that is no outcome: StorageError, or a bug.
         """
         began = time.monotonic()
-        self.audit.start(self._call, self.text, self._session.limits, [tool.name for tool in self._tools])
+        self.audit.start(self.call, self.text, self._session.limits, [tool.name for tool in self._tools])
         try:
             await self._run()
             self._release()

@@ -11,10 +11,11 @@ from mcode.errors import StorageError
 from mcode.run_code.engine import Engine
 from mcode.run_code.kept import KeptValues
 from mcode.run_code.names import Toolbox
-from mcode.run_code.program import Program, Session
+from mcode.run_code.program import Program
 from mcode.run_code.program_text import ProgramText
 from mcode.run_code.records import CallState, Ending, Fault
 from mcode.run_code.report import report, summary
+from mcode.run_code.session import Session
 from mcode.tool import ToolResult
 
 if TYPE_CHECKING:
@@ -42,14 +43,14 @@ class Runner:
         self._limits = surroundings.limits
         self._mask = surroundings.mask
         self._session = Session(
-            self.engine,
-            surroundings.invoke,
-            surroundings.limits,
-            KeptValues(surroundings.limits),
-            Toolbox(surroundings.tools, surroundings.is_loaded, surroundings.placement),
-            surroundings.write_audit,
-            surroundings.mask,
-            surroundings.together,
+            engine=self.engine,
+            invoke=surroundings.invoke,
+            limits=surroundings.limits,
+            kept=KeptValues(surroundings.limits),
+            toolbox=Toolbox(surroundings.tools, surroundings.is_loaded, surroundings.placement),
+            write_audit=surroundings.write_audit,
+            mask=surroundings.mask,
+            together=surroundings.together,
         )
         self._one_at_a_time = asyncio.Lock()
         self._running: dict[str, Program] = {}

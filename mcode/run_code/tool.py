@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from mcode.call import Call, CallSite
     from mcode.jsontext import JsonObject
     from mcode.run_code.audit import WriteAudit
-    from mcode.run_code.bridge import Bridge, Invoke
+    from mcode.run_code.bridge import Bridge
     from mcode.run_code.engine import Confine
     from mcode.run_code.runner import Runner
+    from mcode.run_code.session import Invoke
     from mcode.tool import ToolResult, ToolServices, Workspace
 
 
