@@ -12,7 +12,13 @@ from mcode.config.settings import Problem
 from mcode.errors import UsageError
 from mcode.permissions.book import RuleBook
 from mcode.permissions.explain import explanation
-from mcode.permissions.limits import asks_in_plan, never_unasked, not_in_plan, outside_is_blocked
+from mcode.permissions.limits import (
+    asks_in_plan,
+    kept_from_denied,
+    never_unasked,
+    not_in_plan,
+    outside_is_blocked,
+)
 from mcode.permissions.line_parts import part_alone, rough_parts
 from mcode.permissions.modes import Mode
 from mcode.permissions.needs import meets, needs_of
@@ -239,7 +245,22 @@ class Policy:
             or _hook_says(hook, Behavior.ALLOW, hook_reason)
             or self._permits(subject).judge(subject)
         )
-        return self._without_asking(verdict) if verdict.behavior is Behavior.ASK else verdict
+        if verdict.behavior is Behavior.ASK:
+            return self._without_asking(verdict)
+        return self._kept_from_denied(subject, verdict)
+
+    def _kept_from_denied(self, subject: Subject, verdict: Verdict) -> Verdict:
+        """Files that deny rules name are kept from what a line shows, whatever lets it run but the user's own hand."""
+        settled = verdict.behavior is Behavior.DENY or verdict.run_as is not None or verdict.kind == "user"
+        if settled or subject.command is None:
+            return verdict
+        about = self._book.about(Behavior.DENY, subject)
+        denied = [rule for rule in about if isinstance(rule.match, Files) and not rule.match.editing]
+        found = kept_from_denied(subject, denied) if denied else ("", "")
+        if isinstance(found, str):
+            reason = f"{found}. What deny rules name is shown in no mode: leave it out of the command"
+            return Verdict(Behavior.DENY, reason, kind="rule")
+        return replace(verdict, run_as=found[0], note=found[1]) if found[0] else verdict
 
     def _doubt(self, tool: Tool) -> str:
         """Why no rule covers the tool as it is now; in bypassPermissions nothing hangs on rules."""

@@ -10,10 +10,11 @@ from mcode.errors import UsageError
 from mcode.permissions import names
 from mcode.permissions.check import part_lines
 from mcode.permissions.needs import meets, needs_of
+from mcode.permissions.specifiers import Files
 from mcode.permissions.verdict import Behavior
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from mcode.jsontext import JsonObject
     from mcode.permissions.resolve import Place
@@ -96,7 +97,7 @@ def _first_required(tool: Tool | None) -> str | None:
 
 
 def explanation(
-    verdict: Verdict, subject: Subject, rules: Iterable[Rule], mode: str, hidden_by: Rule | None
+    verdict: Verdict, subject: Subject, rules: Collection[Rule], mode: str, hidden_by: Rule | None
 ) -> str:
     """Several lines: the verdict, then what was looked at and every rule that is about the call."""
     words = {Behavior.ALLOW: "runs without asking", Behavior.ASK: "asks first", Behavior.DENY: "is denied"}
@@ -106,12 +107,25 @@ def explanation(
     lines.extend(f"  {line}" for line in _paths(subject))
     lines.extend(f"  {line}" for line in part_lines(verdict) or _commands(subject))
     matching = [f"{rule.behavior}: {rule.cited}" for rule in rules if _plays_a_part(rule, subject)]
+    if subject.command is not None and any(map(_denies_reading, rules)):
+        lines.append(f"  {_WHAT_DENIES_REACH}")
     lines.append(f"  rules that match: {'; '.join(matching) if matching else 'none'}")
     if verdict.proposals:
         lines.append(
             f"  could be remembered as: {', '.join(dict.fromkeys(rule for p in verdict.proposals for rule in p.rules))}"
         )
     return "\n".join(lines)
+
+
+_WHAT_DENIES_REACH = (
+    "rules that deny reading are compared with the files that the line names, with what git would show of tracked "
+    "files, and with what grep, rg, diff and find would show below a directory; not with what any other program opens "
+    "by itself"
+)
+
+
+def _denies_reading(rule: Rule) -> bool:
+    return rule.behavior is Behavior.DENY and isinstance(rule.match, Files) and not rule.match.editing
 
 
 def _plays_a_part(rule: Rule, subject: Subject) -> bool:

@@ -10,7 +10,10 @@ from mcode.permissions.shell.judge import LineJudge
 from mcode.permissions.verdict import Behavior, Proposal, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcode.config.settings import Settings
+    from mcode.permissions.rules import Rule
     from mcode.permissions.subject import Subject
 
 
@@ -93,6 +96,24 @@ def never_unasked(subject: Subject, always: str, doubt: str) -> Verdict | None:
         if protected is not None:
             return _ask(f"it may write a protected path: {protected}")
     return Verdict(Behavior.ASK, doubt) if doubt else None
+
+
+def kept_from_denied(subject: Subject, denied: Sequence[Rule]) -> tuple[str, str] | str:
+    """A command line that may run without the files that deny rules name: what it runs as, and what to tell of it.
+
+    An empty line for as it is. A sentence's end where it must not run, since the files cannot be left out. What the
+    line does not show, such as the files that a script reads, is not found.
+    """
+    reading = subject.reading
+    if isinstance(reading, str):
+        return "", ""
+    judge = LineJudge(subject, (), denied, Mode.BYPASS, ruled_only=True)
+    if reading.commands and not any(command.files for command in reading.commands):
+        found = judge.keep(reading.commands)
+        if isinstance(found, str):
+            return found
+        return found if found[1] else ("", "")
+    return judge.rough_fault() or ("", "")
 
 
 def _ask(reason: str) -> Verdict:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 def words_of(text: str) -> frozenset[str]:
     """The words of a text as a set; a list in prose's form is easier to read and to keep in order."""
@@ -77,6 +83,10 @@ ONLY_READING = words_of(
 )
 """Programs that write no file which an argument names."""
 
+_SEARCHES_BELOW = words_of("rg ag ack ugrep")
+SHOWS_BELOW = _SEARCHES_BELOW | words_of("grep egrep fgrep zgrep diff find")
+"""Programs that may show files below the current directory which no argument names."""
+
 GIT_ONLY_READING = words_of("status log diff show blame ls-files grep add commit rev-parse check-ignore")
 """Subcommands of git that write no file of the working tree which an argument names."""
 
@@ -93,3 +103,19 @@ DESTRUCTIVE = REMOVERS | words_of(
 DESTRUCTIVE_GIT = words_of(
     "push reset clean checkout restore switch rebase stash gc prune filter-branch update-ref reflog branch tag"
 )
+
+_RECURSIVE = re.compile(r"-[A-Za-z]*[rR]|--(?:dereference-)?recursive$")
+_SEES_HIDDEN = re.compile(r"-[a-z]*[u.]|--hidden|--unrestricted")
+
+
+def looks_below(words: Sequence[str]) -> bool:
+    """Roughly: True where a program with its arguments shows lines of files below the directories that it is given."""
+    program, *arguments = words
+    if program == "find":
+        return any(word.startswith(("-exec", "-ok")) for word in arguments)
+    return program in SHOWS_BELOW and (program in _SEARCHES_BELOW or any(map(_RECURSIVE.match, arguments)))
+
+
+def sees_hidden(words: Sequence[str]) -> bool:
+    """False where such a program passes over files and directories whose names begin with a dot."""
+    return words[0] not in _SEARCHES_BELOW or any(map(_SEES_HIDDEN.match, words[1:]))

@@ -266,14 +266,21 @@ def tracking(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
     return scratch
 
 
-def ruled(scratch: Scratch, line: str, *rules: str, current: str = "", mode: Mode = Mode.DEFAULT) -> Verdict:
+def ruled(
+    scratch: Scratch,
+    line: str,
+    *rules: str,
+    current: str = "",
+    mode: Mode = Mode.DEFAULT,
+    hook: Behavior | None = None,
+) -> Verdict:
     """The verdict with rules as `deny Read(x)`, in a folder of the repository."""
     source = Source("user", None, scratch.folder, trusted=True)
     texts = [RuleText(rule.partition(" ")[2], rule.partition(" ")[0], source) for rule in rules]
     workspace = Workspace(scratch.folder, current=scratch.folder / current, home=scratch.root / "h")
     settings = Settings(env={"PATH": scratch.path})
     policy = Policy(settings, workspace, mode, cli_rules=texts, can_bypass=True)
-    return policy.decide(*shell_call(line))
+    return policy.decide(*shell_call(line), hook=hook)
 
 
 def shown(scratch: Scratch, verdict: Verdict, current: str = "") -> str:
@@ -449,3 +456,88 @@ def test_an_index_that_is_not_understood_asks(tracking: Scratch) -> None:
         assert ruled(tracking, "git status").behavior is Behavior.ALLOW
     finally:
         index.write_bytes(before)
+
+
+DENIED = "deny Read(src/prod.yml)"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git diff",
+        "git diff | cat",
+        "cd src && git diff",
+        "git log -p",
+        "git show HEAD",
+        "grep -rn MORE .",
+        "cd src; grep -r MORE ..",
+        "ls -a | cat && grep -r -e MORE --include='*.y?l' | cat",
+    ],
+)
+@pytest.mark.parametrize("how", ["bypassPermissions", "a hook", "an exact rule"])
+def test_what_a_deny_rule_names_is_left_out_of_a_line_whatever_lets_it_run(
+    line: str, how: str, tracking: Scratch
+) -> None:
+    mode = Mode.BYPASS if how == "bypassPermissions" else Mode.DEFAULT
+    rules = (DENIED, f"allow Bash({line})") if how == "an exact rule" else (DENIED,)
+    verdict = ruled(tracking, line, *rules, mode=mode, hook=Behavior.ALLOW if how == "a hook" else None)
+    assert verdict.note.endswith("prod.yml.")
+    assert "key" not in (output := shown(tracking, verdict))
+    assert "prod.yml:" not in output
+    assert ruled(tracking, line, "deny Read(other)", mode=Mode.BYPASS).run_as is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git diff > x.patch",
+        "x=$(git diff); echo $x",
+        "git stash show -p",
+        "git grep key",
+        "git archive HEAD",
+        "cd / && git -C $OLDPWD show",
+        "grep -Rn key .",
+        "grep -rn key . > found.txt",
+        "for x in 1 2; do egrep -r key; done",
+        "rg key",
+        "rg key src",
+        "diff -r src sub",
+        "find . -name '*.yml' -exec cat {} +",
+        "find . -name '*.yml' | xargs cat",
+    ],
+)
+def test_a_line_that_shows_what_a_deny_rule_names_does_not_run_in_bypass_mode(
+    line: str, tracking: Scratch
+) -> None:
+    verdict = ruled(tracking, line, DENIED, mode=Mode.BYPASS)
+    assert verdict.behavior is Behavior.DENY
+    assert "prod.yml" in verdict.reason
+    for rule in ("deny Read(other)", "deny Edit(src/prod.yml)", "ask Read(src/prod.yml)", "deny Bash(rm *)"):
+        assert ruled(tracking, line, rule, mode=Mode.BYPASS).behavior is Behavior.ALLOW, rule
+
+
+def test_a_line_that_shows_nothing_of_a_denied_file_runs_as_it_is_in_bypass_mode(tracking: Scratch) -> None:
+    for line in (
+        "git log --oneline > log.txt",
+        "git diff --stat",
+        "git diff -- a.txt",
+        "git stash",
+        "git add -A && git commit -qm x",
+        "rg key docs sub",
+        "grep -rn key sub",
+        "find . -name '*.yml'",
+        "npm test",
+        "ls -R > listing.txt",
+    ):
+        verdict = ruled(tracking, line, DENIED, mode=Mode.BYPASS)
+        assert (verdict.behavior, verdict.run_as) == (Behavior.ALLOW, None), line
+
+
+def test_k_04_what_the_sandbox_lets_run_shows_no_files_of_secrets(tracking: Scratch) -> None:
+    for line in ("git show HEAD:.env", "cat .env", "git diff", "npm test"):
+        source = Workspace(tracking.folder, home=tracking.root / "h")
+        policy = Policy(Settings(env={"PATH": tracking.path}), source, Mode.DEFAULT)
+        policy.sandbox, policy.sandbox_allows = "a sandbox", True
+        verdict = policy.decide(*shell_call(line))
+        assert verdict.behavior is (Behavior.ASK if ".env" in line else Behavior.ALLOW), line
+        assert "TOKEN" not in (shown(tracking, verdict) if line == "git diff" else "")

@@ -239,7 +239,16 @@ def test_k_04_a_search_below_a_directory_leaves_files_of_secrets_out_and_says_so
     assert verdict.run_as == "grep --exclude=.env -rn KEY ."
     assert "left out" in verdict.note
     assert judged(house, "grep -rn KEY src").run_as == "grep -rn KEY src"
-    assert judged(house, "grep -rn KEY .", "deny Read(a/**)").behavior is Behavior.ASK
+    for behavior in ("deny", "ask"):
+        by_rule = judged(house, "grep -rn KEY .", f"{behavior} Read(a/**)")
+        assert by_rule.run_as == "grep --exclude-dir=a -rn KEY ."
+        assert by_rule.note.endswith(": a.")
+    # grep leaves out by names alone, so that another file of the name would be missing without a word.
+    (house.start / "docs/.env").mkdir()
+    (house.start / "docs/a.md").touch()
+    (house.start / "src/a.md").touch()
+    assert judged(house, "grep -rn KEY .", "deny Read(/docs/a.md)").behavior is Behavior.ASK
+    assert judged(house, "grep -rn KEY docs", "deny Read(/docs/a.md)").behavior is Behavior.ALLOW
     assert judged(house, "grep -rn KEY src", "deny Read(a/**)").behavior is Behavior.ALLOW
 
 

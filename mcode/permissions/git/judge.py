@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.permissions.git import config
-from mcode.permissions.git.shows import leave_out, shows_content
+from mcode.permissions.git.shows import leave_out, shows_content, shows_unnamed
 from mcode.permissions.git.table import reading_run
 from mcode.permissions.git.tracked import TrackedFiles
 from mcode.permissions.programs import GIT_SHOWS
@@ -34,8 +34,14 @@ class GitJudge:
         reading: Reading,
         permitted: Callable[[Place], bool],
         patterns: Sequence[FilePattern],
+        *,
+        anywhere: bool = False,
     ) -> None:
-        """`permitted`: a rule lets a place be read. `patterns`: of the deny and ask rules about reading files."""
+        """`permitted`: a rule lets a place be read. `patterns`: of the deny and ask rules about reading files.
+
+        `anywhere`: repositories outside of the working directories are looked at too.
+        """
+        self._anywhere = anywhere
         self._paths = paths
         self._reading = reading
         self._permitted = permitted
@@ -61,7 +67,8 @@ class GitJudge:
         run = reading_run(words)
         if not isinstance(run, str):
             theirs = (self._paths.locate(run.directory or ".", Path(each)) for each in directories)
-            return self._narrowed(run, directories) if all(map(self._paths.inside, theirs)) else None
+            known = self._anywhere or all(map(self._paths.inside, theirs))
+            return self._narrowed(run, directories) if known else None
         subcommand = next((at for at, word in enumerate(words) if word.value in _SHOWS_UNNAMED), None)
         if subcommand is None:
             return None
@@ -73,11 +80,18 @@ class GitJudge:
         fault = self._ruled(named, directories)
         if fault:
             return fault
-        for directory in directories if self._patterns else ():
+        return self.ruled([word.value for word in words], directories if self._patterns else ()) or None
+
+    def ruled(self, words: Sequence[str], directories: Sequence[str]) -> str:
+        """Why a run that is known roughly may show what a rule speaks of; empty where nothing says so."""
+        at = next((at for at, word in enumerate(words) if word in _SHOWS_UNNAMED), None)
+        if at is None or not shows_unnamed(words[at:]):
+            return ""
+        for directory in directories:
             guarded = self._tracked.ruled(directory)
             if guarded:
                 return f"it may show {guarded}, and a rule about files speaks of that"
-        return None
+        return ""
 
     def _narrowed(self, run: GitRead, directories: Sequence[str]) -> tuple[str, str] | str:
         texts: set[tuple[str, str]] = set()

@@ -26,6 +26,7 @@ _FIGURES = words_of(
 )
 """Options with which names and figures take the place of lines."""
 
+_ROUGH_CONTENT = re.compile(r"-[a-zA-Z]*[pu]|-[SGU]|--(?:patch|unified|word-diff)")
 _OBJECT = re.compile(r"[0-9a-f]{4,64}")
 _PATTERN = re.compile(r"[*?\[]")
 _FILE_OF_REVISION = re.compile(r"(?!.*\.\.[^/])(?:[\w./~^@-]*:[^/({][^{}]*|[\w./~^@-]+:)")
@@ -40,6 +41,19 @@ def shows_content(subcommand: str, given: Mapping[str, str]) -> bool:
     if subcommand == "log":
         return has_content
     return subcommand in ("diff", "show") and (has_content or _FIGURES.isdisjoint(given))
+
+
+def shows_unnamed(words: Sequence[str]) -> bool:
+    """Roughly: True where a subcommand with its arguments may show lines of files that no argument names."""
+    subcommand, options = words[0], words[1:]
+    if subcommand == "stash":
+        return any(_ROUGH_CONTENT.match(word) or word == "show" for word in options)
+    if subcommand == "log":
+        return any(_ROUGH_CONTENT.match(word) for word in options)
+    if subcommand in ("diff", "show"):
+        figures = any(word.lstrip("-").partition("=")[0] in _FIGURES for word in options if word[:1] == "-")
+        return not figures or any(_ROUGH_CONTENT.match(word) for word in options)
+    return subcommand not in ("blame", "annotate", "cat-file")
 
 
 def leave_out(run: GitRead, directory: str, guarded: Guarded) -> tuple[str, str] | str:

@@ -12,8 +12,17 @@ from mcode.permissions.file_commands import edits_workspace_only
 from mcode.permissions.git.judge import GitJudge
 from mcode.permissions.modes import Mode
 from mcode.permissions.needs import Need, NeedKind, meets
-from mcode.permissions.programs import SHOWS_FILES, WRITES_ALL, WRITES_LAST, words_of
+from mcode.permissions.programs import (
+    SHOWS_BELOW,
+    SHOWS_FILES,
+    WRITES_ALL,
+    WRITES_LAST,
+    looks_below,
+    sees_hidden,
+    words_of,
+)
 from mcode.permissions.resolve import exists
+from mcode.permissions.shell.files import directories_of
 from mcode.permissions.shell.places import FOUND_LIMIT, PATH_LIMIT, Directories, Reading
 from mcode.permissions.shell.reading import render
 from mcode.permissions.shell.rules import changes_the_shell, covers, only_exactly, unwrapped
@@ -74,8 +83,12 @@ class LineJudge:
         mode: Mode,
         *,
         confined: bool = False,
+        ruled_only: bool = False,
     ) -> None:
-        """`confined`: what runs is in a sandbox, and that is enough where words and paths raise no question."""
+        """`confined`: what runs is in a sandbox, and that is enough where words and paths raise no question.
+
+        `ruled_only`: for `keep`; no path but those of the restrictions raises one.
+        """
         self._subject = subject
         self._rules = rules
         self._mode = mode
@@ -87,9 +100,10 @@ class LineJudge:
             if isinstance(rule.match, Files) and not rule.match.editing
         ]
         unread = partial(_touched, shut, subject.paths.workspace) if shut else None
-        self._reading = Reading(subject.paths, self._permitted, unread)
+        permitted = (lambda place: unread is None or not unread(place)) if ruled_only else self._permitted
+        self._reading = Reading(subject.paths, permitted, unread, ruled_only=ruled_only)
         self._line: tuple[Word, ...] = ()
-        self._git = GitJudge(subject.paths, self._reading, self._permitted, shut)
+        self._git = GitJudge(subject.paths, self._reading, permitted, shut, anywhere=ruled_only)
 
     def judge(self, commands: Sequence[SimpleCommand]) -> Judgement:
         """Judge every command; nothing is run and nothing is opened but configuration of git."""
@@ -112,6 +126,54 @@ class LineJudge:
                 notes += [run.note] if run.note else []
         return Judgement(tuple(parts), render(commands, texts), " ".join(dict.fromkeys(notes)))
 
+    def keep(self, commands: Sequence[SimpleCommand]) -> tuple[str, str] | str:
+        """What a line runs as that may run, without the files that the restrictions name, and what to tell of it.
+
+        A sentence's end where they cannot be left out. Behind a `cd` that cannot be followed nothing is left out.
+        """
+        places = Directories(str(self._subject.paths.workspace.current))
+        self._line = tuple(word for command in commands for word in command.arguments)
+        texts: list[str] = []
+        notes: list[str] = []
+        for command in commands:
+            if command.operator:
+                places.pass_operator(command.operator)
+            if command.program == "cd":
+                places.change(command, self._subject.paths)
+            found = (command.text, "") if places.unknown else self._narrowed(command, places.all)
+            if isinstance(found, str):
+                return found
+            texts.append(found[0])
+            notes += [found[1]] if found[1] else []
+        return render(commands, texts), " ".join(dict.fromkeys(notes))
+
+    def rough_fault(self) -> str:
+        """Why a line that is only roughly read may show what a restriction names; empty where nothing says so."""
+        reach, workspace = self._subject.reach, self._subject.paths.workspace
+        directories = directories_of(reach, workspace) or (str(workspace.current),)
+        for command in reach.running("git"):
+            found = self._git.ruled(command.arguments, directories)
+            if found:
+                return found
+        for program in SHOWS_BELOW:
+            for command in reach.running(program):
+                found = self._ruled_below((program, *command.arguments), directories)
+                if found:
+                    return found
+        return ""
+
+    def _ruled_below(self, words: Sequence[str], directories: Sequence[str]) -> str:
+        """Why a command may show what a restriction names below the directories that it looks through."""
+        if not looks_below(words):
+            return ""
+        # The first operand may be what is searched for.
+        operands = [word for word in words[1:] if not word.startswith("-")][
+            words[0] not in ("diff", "find") :
+        ]
+        named = [self._subject.paths.locate(word, Path(each)) for word in operands for each in directories]
+        tops = [place.resolved for place in named if exists(place.resolved)]
+        return self._reading.ruled_below(tops or directories, hidden=sees_hidden(words))
+
     def _run(self, command: SimpleCommand, places: Directories, unsure: str) -> _Run | str:
         """How one command may run, or what is missing."""
         lost = places.unknown
@@ -133,8 +195,10 @@ class LineJudge:
         if self._mode is Mode.ACCEPT_EDITS and not unsure and self._edits(command, places.all):
             return _Run("mode acceptEdits: a file command in the workspace runs", "mode", command.text)
         plain = not ruled and not unsure and not only_exactly(command)
-        if self._confined and plain and not self._path_fault(command, places.all):
-            return _Run("the setting sandboxAutoAllow: it runs in the sandbox", "mode", command.text)
+        found = self._narrowed(command, places.all) if self._confined and plain else ""
+        if not isinstance(found, str):
+            why = "the setting sandboxAutoAllow: it runs in the sandbox"
+            return _Run(why, "mode", found[0], note=found[1])
         return ruled or listed
 
     def _by_rule(self, command: SimpleCommand, directories: Sequence[str]) -> _Run | str:
@@ -174,6 +238,8 @@ class LineJudge:
             found = self._git.under_rule(words[1:], directories)
         elif words[0].value == "grep":
             found = self._grep_under_rule(words, directories)
+        else:
+            found = self._ruled_below([word.value for word in words], directories) or None
         if found is None or isinstance(found, str):
             return found or (command.text, "")
         wrappers = command.words[: len(command.words) - len(words)]
@@ -308,7 +374,7 @@ def _told(left_out: Sequence[str]) -> str:
     if len(left_out) > FOUND_LIMIT:
         return _MANY_LEFT_OUT
     names = ", ".join(_ESCAPED.sub(r"\1", option.partition("=")[2]) for option in left_out)
-    return f"Files of these names were left out of the search, since reading them asks: {names}."
+    return f"Files of these names were left out of the search, since reading them asks or is denied: {names}."
 
 
 def _touched(patterns: Sequence[FilePattern], workspace: Workspace, place: Place) -> bool:

@@ -6,6 +6,7 @@ import glob
 import itertools
 import os
 import stat
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,34 @@ def _together(*groups: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for group in groups for each in group))
 
 
+@dataclass(slots=True)
+class _Walk:
+    """What was found below some directories: each a directory or not, and its name."""
+
+    by_name: set[tuple[bool, str]] = field(default_factory=set[tuple[bool, str]])
+    """What has the name of a secret."""
+    by_rule: set[tuple[bool, str]] = field(default_factory=set[tuple[bool, str]])
+    """What a rule about files speaks of."""
+    plain: set[tuple[bool, str]] = field(default_factory=set[tuple[bool, str]])
+    ruled: str = ""
+    """The first of what a rule speaks of, as a sentence's end."""
+    complete: bool = True
+    """All was looked at."""
+
+    @property
+    def ambiguous(self) -> bool:
+        """True where something else has the name of what a rule speaks of: grep leaves out by names alone."""
+        return not self.by_rule.isdisjoint(self.plain)
+
+    @property
+    def left_out(self) -> set[str]:
+        """Options of grep that leave out what is not read unasked."""
+        return {
+            f"{'--exclude-dir' if is_folder else '--exclude'}={glob.escape(name)}"
+            for is_folder, name in self.by_name | self.by_rule
+        }
+
+
 class Reading:
     """Whether places may be read unasked; `permitted` and `restricted` ask the rules about files."""
 
@@ -100,9 +129,12 @@ class Reading:
         paths: PathPolicy,
         permitted: Callable[[Place], bool],
         restricted: Callable[[Place], bool] | None,
+        *,
+        ruled_only: bool = False,
     ) -> None:
-        """`restricted` is None where no deny or ask rule speaks of files."""
+        """`restricted` is None where no deny or ask rule speaks of files. `ruled_only`: nothing but these counts."""
         self._paths = paths
+        self._ruled_only = ruled_only
         self._permitted = permitted
         self._restricted = restricted
 
@@ -119,8 +151,21 @@ class Reading:
                     if found:
                         return found
                     if reads.no_directories and is_directory(place.resolved):
-                        return f"{place.given} is a directory, in which links may lead elsewhere"
+                        within = self.ruled_below((place.resolved,))
+                        if within or not self._ruled_only:
+                            return (
+                                within or f"{place.given} is a directory, in which links may lead elsewhere"
+                            )
         return ""
+
+    def ruled_below(self, tops: Iterable[str], *, hidden: bool = True) -> str:
+        """That a rule speaks of a file below some directories, as a sentence's end; empty where none is seen.
+
+        `hidden`: files and directories count whose names begin with a dot.
+        """
+        if self._restricted is None:
+            return ""
+        return self._walk(tops, hidden=hidden).ruled
 
     def left_out(self, reads: Reads, directories: Sequence[str]) -> tuple[str, ...] | str:
         """Options of grep that leave out files of secrets below what it reads; or why it is asked about."""
@@ -131,36 +176,39 @@ class Reading:
             for place in self._places(path, directory)
             if place is not None and is_directory(place.resolved)
         ]
-        names, complete = self._walk(tops)
-        if isinstance(names, str):
-            return names
-        if complete and len(names) <= FOUND_LIMIT:
-            return tuple(sorted(names))
-        if self._restricted is not None and not complete:
+        walk = self._walk(tops)
+        if walk.complete and len(walk.left_out) <= FOUND_LIMIT and not walk.ambiguous:
+            return tuple(sorted(walk.left_out))
+        if self._restricted is not None and not walk.complete:
             return f"more than {WALK_LIMIT} files would have to be compared with the rules about files"
+        if walk.ruled:
+            return walk.ruled
         return tuple(
             [*(f"--exclude={_any_case(each)}" for each in WIDE_NAMES)]
             + [f"--exclude-dir={_any_case(each)}" for each in (*WIDE_FOLDERS, ".git")]
         )
 
-    def _walk(self, tops: Iterable[str]) -> tuple[set[str] | str, bool]:
-        """Exclusions for the secrets below some directories, and whether all of them were looked through."""
-        waiting, seen, found = list(tops), 0, set[str]()
+    def _walk(self, tops: Iterable[str], *, hidden: bool = True) -> _Walk:
+        walk, waiting, seen = _Walk(), list(tops), 0
+        walk.plain.update((True, top.rpartition("/")[2]) for top in waiting)
         while waiting:
-            directory = waiting.pop()
-            for entry in _entries(directory):
+            for entry in _entries(waiting.pop()):
+                if not hidden and entry.name.startswith("."):
+                    continue
                 seen += 1
                 if seen > WALK_LIMIT:
-                    return found, False
-                is_folder = entry.is_dir(follow_symlinks=False)
+                    walk.complete = False
+                    return walk
+                kind = entry.is_dir(follow_symlinks=False), entry.name
                 if self._restricted is not None and self._restricted(self._paths.locate(entry.path)):
-                    return f"a rule about files speaks of {entry.path}", True
-                if self._is_secret(entry.path, is_folder=is_folder):
-                    option = "--exclude-dir" if is_folder else "--exclude"
-                    found.add(f"{option}={glob.escape(entry.name)}")
-                elif is_folder:
-                    waiting.append(entry.path)
-        return found, True
+                    walk.ruled = walk.ruled or f"a rule about files speaks of {entry.path}"
+                    walk.by_rule.add(kind)
+                elif not self._ruled_only and self._is_secret(entry.path, is_folder=kind[0]):
+                    walk.by_name.add(kind)
+                else:
+                    walk.plain.add(kind)
+                    waiting += [entry.path] if kind[0] else []
+        return walk
 
     def _is_secret(self, path: str, *, is_folder: bool) -> bool:
         """True for what a search leaves out; a git directory as a whole where its configuration holds credentials."""
