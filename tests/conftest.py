@@ -27,6 +27,21 @@ PACKAGE = TOP / "mcode"
 PROGRAMS = ("git",)
 """What tests start besides Python and what every system has."""
 
+LIMITS = (
+    "mcode.agent.tracked_changes.LIMIT",
+    "mcode.mcp.connection.LOSS_TIME",
+    "mcode.mcp.limits.START",
+    "mcode.mcp.stdio.PROBE_TIME",
+    "mcode.pipeline.hook_round._END_TIME",
+    "mcode.pipeline.run.HOOKS_AFTER_INTERRUPT",
+    "mcode.process.tree._KILL_TIME",
+    "mcode.ui.clipboard_image.LIMIT",
+    "mcode.ui.file_names._SECONDS",
+    "mcode.ui.tui.clipboard.LIMIT",
+    "mcode.wiring.status_line.LIMIT",
+)
+"""Seconds that others get for something, few enough that a machine with much to do exceeds them."""
+
 FIXTURE = "fixture_project"
 """A project for mcode to work in; its tests are none of ours."""
 
@@ -96,6 +111,15 @@ def sessions_search_by_words_alone() -> Iterator[None]:
     """As without the extra `semantic`: working out vectors costs a session seconds that no result waits for."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mcode.catalog.meaning.missing", lambda: "numpy, for these tests")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def limits_that_no_busy_machine_reaches() -> Iterator[None]:
+    """A test that is about one of these limits sets it to what it needs; in all others nothing is late."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in LIMITS:
+            patch.setattr(name, 60.0)
         yield
 
 

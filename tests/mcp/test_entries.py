@@ -139,7 +139,10 @@ def test_a_limit_in_seconds_is_not_taken_for_milliseconds(world: ServerWorld) ->
     ]
 
 
-def test_m_01_limits_are_the_entrys_else_the_environments_else_the_usual_ones(world: ServerWorld) -> None:
+def test_m_01_limits_are_the_entrys_else_the_environments_else_the_usual_ones(
+    world: ServerWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcode.mcp.limits.START", Limits().start)
     plain, _ = world.one({"command": "server"})
     own, said = world.one({"command": "server", "timeout": 90_000, "startup_timeout": 20_000})
     assert plain is not None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mcode.call import FailureKind
-from mcode.mcp import limits
+from mcode.mcp import limits, stdio
 from mcode.mcp import restarts as restart_times
 from mcode.mcp.framing import LINE_LIMIT, parse_line
 from mcode.mcp.restarts import Restarts
@@ -352,8 +352,9 @@ async def test_m_04_roots_are_told_only_where_the_entry_wants_it(tmp_path: Path)
 
 
 async def test_a_server_that_is_silent_on_the_newest_question_is_taken_for_an_older_one(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(stdio, "PROBE_TIME", 0.5)
     async with live(tmp_path, hostile("silent")) as servers:
         await servers.connected()
         assert servers.server().connection.protocol == "2025-06-18"
