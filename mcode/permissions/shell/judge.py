@@ -100,7 +100,7 @@ class LineJudge:
             if isinstance(rule.match, Files) and not rule.match.editing
         ]
         unread = partial(_touched, shut, subject.paths.workspace) if shut else None
-        permitted = (lambda place: unread is None or not unread(place)) if ruled_only else self._permitted
+        permitted = partial(_untouched, shut, subject.paths.workspace) if ruled_only else self._permitted
         self._reading = Reading(subject.paths, permitted, unread, ruled_only=ruled_only)
         self._line: tuple[Word, ...] = ()
         self._git = GitJudge(subject.paths, self._reading, permitted, shut, anywhere=ruled_only)
@@ -375,6 +375,10 @@ def _told(left_out: Sequence[str]) -> str:
         return _MANY_LEFT_OUT
     names = ", ".join(_ESCAPED.sub(r"\1", option.partition("=")[2]) for option in left_out)
     return f"Files of these names were left out of the search, since reading them asks or is denied: {names}."
+
+
+def _untouched(patterns: Sequence[FilePattern], workspace: Workspace, place: Place) -> bool:
+    return not _touched(patterns, workspace, place)
 
 
 def _touched(patterns: Sequence[FilePattern], workspace: Workspace, place: Place) -> bool:
