@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mcode.commands.registry import BoundCommands, CommandResult
     from mcode.jsontext import JsonValue
     from mcode.ui.arrival import Arrival, Unsent
+    from mcode.ui.line.trusting import FolderAsker
     from mcode.wiring.front_end import Place
     from mcode.wiring.options import Options
     from mcode.wiring.workbench import Workbench
@@ -162,13 +163,16 @@ async def _interactive(options: Options) -> int:
     The first frame comes before everything is prepared, unless something is to be asked in the plain terminal first.
     """
     from mcode.ui.arrival import AnswerNeededError, Unsent
+    from mcode.ui.line.trusting import FolderAsker
 
-    place = find_place()
+    place, asker = find_place(), FolderAsker()
     unsent = Unsent(_first_messages(options))
     asks = asks_first(options, place)
     while True:
         async with contextlib.AsyncExitStack() as stack:
-            arriving = await _arrive_first(options, place, stack) if asks else _arriving(options, stack)
+            arriving = (
+                await _arrive_first(options, place, stack, asker) if asks else _arriving(options, stack)
+            )
             if arriving is None:
                 return 0
             front = make_front_end(options, place, arriving, unsent)
@@ -222,18 +226,17 @@ def _arriving(options: Options, stack: contextlib.AsyncExitStack) -> Callable[[]
 
 
 async def _arrive_first(
-    options: Options, place: Place, stack: contextlib.AsyncExitStack
+    options: Options, place: Place, stack: contextlib.AsyncExitStack, asker: FolderAsker
 ) -> Callable[[], Awaitable[Arrival]] | None:
     """Open the session before the front end is there, so that the user can be asked in the plain terminal."""
     from mcode.ui.line.choosing import ListChooser
     from mcode.ui.line.reading import print_conversation
-    from mcode.ui.line.trusting import FolderAsker
     from mcode.wiring.arriving import arrive
 
     arrival = await arrive(
         options,
         stack,
-        question=FolderAsker(),
+        question=asker,
         chooser=ListChooser(),
         read=lambda events: print_conversation(events, place.look(options)),
     )

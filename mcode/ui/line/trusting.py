@@ -23,11 +23,23 @@ HINT = (
 class FolderAsker:
     """Prints the page and reads one word; fulfils `wiring.folder_trust.FolderQuestion`.
 
-    Nothing is chosen beforehand, and no key alone can say yes: what was typed too early is no answer.
+    Nothing is chosen beforehand, and no key alone can say yes: what was typed too early is no answer. A page that
+    was put off is not asked about again in the same run, though another session opens in it.
     """
+
+    def __init__(self) -> None:
+        self._put_off: set[str] = set()
 
     async def ask(self, page: str) -> str:
         """`trust`, `never`, or empty text for everything else: an empty line, Ctrl+C, the end of the input."""
+        if page in self._put_off:
+            return ""
+        word = await self._ask(page)
+        if not word:
+            self._put_off.add(page)
+        return word
+
+    async def _ask(self, page: str) -> str:
         from prompt_toolkit import PromptSession
 
         _show(f"{page}\n\n{HINT}")
@@ -40,7 +52,7 @@ class FolderAsker:
             word = text.strip().lower()
             if not word or word in WORDS:
                 return word
-            _show(HINT)
+            _show(f"`{text.strip()}` is none of these answers. {HINT}")
         return ""
 
 

@@ -55,6 +55,9 @@ class Farewell:
         from mcode.commands.quit import last_words
 
         sessions = self._front.sessions
+        goes_on = self._front.key or self._front.unsent.demo
+        if goes_on and sessions.opened and not sessions.agent.transcript():
+            return []
         words = last_words(sessions.agent.session) if sessions.opened else ()
         said = any("mcode --resume " in each for each in self._words)
         kept = [each for each in words if not (said and "mcode --resume " in each)]

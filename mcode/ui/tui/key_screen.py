@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from mcode.text import Kind, clean
 from mcode.ui.tui.inspector import InspectorScreen
+from mcode.ui.wrap import wrap_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +26,7 @@ A key is looked for in this order:
   3  the system keyring, under the service mcode
 A project's files are never asked. For an endpoint without a key start mcode with --base-url.
 
-Paste a key to use it for this run: hidden here, kept in memory alone. A new session begins
+Paste a key to use it for this run: hidden here, kept in memory alone. A new session begins \
 with it and takes your draft along. Nothing is sent until you send it."""
 
 
@@ -38,6 +39,7 @@ class KeyScreen(InspectorScreen):
         super().__init__(front, "/key", f"now: {clean(front.around.credential, Kind.LINE)}")
         self._box = Input(placeholder="paste the key here, then Enter", password=True)
         self._box.cursor_blink = False  # at rest nothing moves
+        self._note = Static(Content(""), markup=False, classes="note")
 
     @property
     @override
@@ -46,8 +48,15 @@ class KeyScreen(InspectorScreen):
 
     @override
     def body(self) -> Iterable[Widget]:
-        yield Static(Content(_PLACES), markup=False, classes="note")
+        yield self._note
         yield self._box
+
+    @override
+    def draw_frame(self) -> None:
+        """The places, too, in rows of the present width."""
+        super().draw_frame()
+        rows = [row for each in _PLACES.split("\n") for row in wrap_columns(each, self.width)]
+        self._note.update(Content("\n".join(rows)))
 
     @override
     def opened(self) -> None:
