@@ -249,6 +249,17 @@ class BoundCommands:
         return await self.registry.run(line, self.context)
 
 
+def without_terminal(line: str, result: CommandResult) -> CommandResult:
+    """The answer to `line` where there is no session in a terminal that could open another one, an editor, or end.
+
+    What goes to the clipboard there is the text of the answer, and what went back is told by it.
+    """
+    if isinstance(result.action, (OpenSession, Quit, OpenEditor)):
+        name = f"/{split_line(line)[0]}"
+        return CommandResult(f"{name} is for a session in the terminal; nothing was done.", failed=True)
+    return result
+
+
 def is_command(text: str) -> bool:
     """True where a draft is a slash command and not a message that happens to begin with a path.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from mcode import __version__, jsontext
 from mcode.call import Status
 from mcode.catalog.call_tool import meant_block
-from mcode.commands.registry import CopyText
+from mcode.commands.registry import without_terminal
 from mcode.events import (
     AssistantMessage,
     Compacted,
@@ -149,9 +149,7 @@ class HeadlessFrontEnd:
         result = await commands.run(line)
         if result.turn is not None:
             return self._in_shape(await result.turn)
-        if result.action is not None and not isinstance(result.action, CopyText):
-            text = f"{line.split(maxsplit=1)[0]} is for a session in the terminal; nothing was done."
-            return TurnFinished(self._agent.turn, "error", text)
+        result = without_terminal(line, result)
         return TurnFinished(self._agent.turn, "error" if result.failed else "end", result.text)
 
     def _in_shape(self, finished: TurnFinished) -> TurnFinished:

@@ -7,7 +7,7 @@ import base64
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
-from mcode.commands.registry import BoundCommands
+from mcode.commands.registry import BoundCommands, without_terminal
 from mcode.errors import UsageError
 from mcode.text import Kind, clean
 from mcode.ui.acp.asking import Questions, trusts_folder
@@ -89,10 +89,12 @@ class EditorSession:
     async def prompt(self, blocks: Sequence[JsonObject]) -> str:
         """Run a prompt to its end; returns why it ended, in the protocol's words."""
         text = text_of([await self._with_label(block) for block in blocks])
+        if not text.strip():
+            raise UsageError("The prompt holds no text and no image. Nothing was sent.")
         if self._commands.takes(text):
             result = await self._commands.run(text)
             if result.turn is None:
-                self._say(result.text if result.action is None else "That is for a session in the terminal.")
+                self._say(without_terminal(text, result).text)
                 await self.flush()
                 return "end_turn"
             finished = await result.turn
