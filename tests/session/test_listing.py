@@ -71,8 +71,19 @@ def test_sessions_without_a_message_or_a_name_are_not_listed(store: SessionStore
     assert store.resolve(empty.id) == empty.id
 
 
+def begun_apart(store: SessionStore, prompt: str) -> str:
+    """Begin a session, and wait until what is written next has another time: file systems count in milliseconds."""
+    identifier = begin(store, prompt)
+    probe = store.directory / "probe"
+    probe.touch()
+    written = probe.stat().st_mtime_ns
+    while probe.stat().st_mtime_ns == written:
+        probe.write_text("")
+    return identifier
+
+
 def test_the_session_written_last_comes_first(store: SessionStore) -> None:
-    ids = [begin(store, f"prompt {number}") for number in range(3)]
+    ids = [begun_apart(store, f"prompt {number}") for number in range(3)]
     store.rename(ids[0], "touched again")
     assert [info.id for info in store.list()] == [ids[0], ids[2], ids[1]]
     latest = store.latest()
@@ -85,8 +96,8 @@ def test_j_09_a_clock_set_back_an_hour_leaves_the_newest_session_first(store: Se
     earlier = begin(store, "before the clock was set back")
     ahead = time.time() + 3600
     os.utime(store.directory / f"{earlier}.jsonl", (ahead, ahead))
-    second = begin(store, "after it")
-    third = begin(store, "after that")
+    second = begun_apart(store, "after it")
+    third = begun_apart(store, "after that")
     assert [info.id for info in store.list()] == [third, second, earlier]
     store.rename(second, "on with it")
     assert [info.id for info in store.list()] == [second, third, earlier]
