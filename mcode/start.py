@@ -1,4 +1,4 @@
-"""Running a front end in an event loop, and ending it well whatever ends it."""
+"""Runs a front end in an event loop, and closes it properly whatever ends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs git unasked, so that nothing which a repository configures is run with it."""
+"""Runs git for mcode itself, without running anything that a repository's configuration names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model is told when mode plan begins and when it ends, once each, before the request that it concerns."""
+"""Notes to the model when plan mode begins and when it ends: each once, before the request that it concerns."""
 
 from __future__ import annotations
 

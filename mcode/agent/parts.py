@@ -1,4 +1,4 @@
-"""What an agent is put together from."""
+"""The components that an `Agent` is constructed from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The requests of a turn that is over, made again from the session's records by what made them the first time."""
+"""Rebuilds the requests of an earlier turn from the session's records, with the code that built them first."""
 
 from __future__ import annotations
 

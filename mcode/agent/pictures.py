@@ -1,4 +1,4 @@
-"""Images of the conversation on their way into a request: which may be sent, and what stands for those that may not.
+"""Images in a request: which of them may be sent, and the text that replaces those that may not.
 
 In the journal and in the history an image is a value without bytes; the bytes are in a file of the session and come in
 here, when a body is built.

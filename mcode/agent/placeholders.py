@@ -1,4 +1,4 @@
-"""From the text of a command file to the message: which parts are commands to run, and where the arguments go.
+"""Parses the text of a command file: the shell commands to run, and the places where arguments are inserted.
 
 The file alone says what is run and what is inserted: nothing that an argument brings in is looked at again.
 """

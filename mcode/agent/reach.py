@@ -1,4 +1,4 @@
-"""The check of every request: whatever is deferred can be reached from it."""
+"""Checks a request before it is sent: every deferred tool must be reachable from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conversation as one endpoint is sent it: the journal knows nothing of providers, so their blocks are made here.
+"""Renders the conversation for one endpoint: the journal is provider-neutral, so provider blocks are made here.
 
 In *call* loading the search's results say everything themselves and nothing is changed. In the other ways the
 definitions in them are left out: they come in as `tool_reference` blocks, or stand at the end of the tools.

@@ -1,4 +1,4 @@
-"""Bodies without what an endpoint has refused: the same conversation, in fewer of the protocol's words."""
+"""Removes from a request body what an endpoint has refused, without changing the conversation."""
 
 from __future__ import annotations
 

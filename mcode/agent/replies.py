@@ -1,4 +1,4 @@
-"""One round trip: the request goes out, the stream comes in, the message is kept."""
+"""One round trip to the model: the request is sent, the stream is read, the message is recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The body of a request from what a conversation has come to: the one way, for requests to come and for past ones."""
+"""Builds a request body from the state of a conversation: the one way, for new requests and for past ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps every request inside the window: results go to files first, then a summary takes the place of what is old."""
+"""Keeps requests within the context window: results move to files first, then a summary replaces old messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session's ways with context have saved, and what did not pay: worked out from what was recorded."""
+"""What tool search and programs have saved in a session, and what did not pay, computed from its records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model reads of skills: a line each within a budget, and after a compaction the texts it had of them."""
+"""Skills as the model reads them: a line each within a token budget; after a compaction, the texts of those in use."""
 
 from __future__ import annotations
 

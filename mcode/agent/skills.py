@@ -1,4 +1,4 @@
-"""The commands and skills of a session: found by name, and made into what the model is told.
+"""The commands and skills of a session: found by name, and expanded into messages to the model.
 
 A file's commands run along the road like every other call, and only where they may run without a question. What a
 repository's file wants to run or to be allowed counts once the user has approved that very file.

@@ -1,4 +1,4 @@
-"""The output style of a session: which text stands for mcode's own instructions, or behind them."""
+"""The output style of a session: text that replaces mcode's own instructions, or follows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a sub-agent's conversation is kept and shown: in its session's journal, and under the call that started it."""
+"""Records a sub-agent's conversation in its session's journal, and shows it under the call that started it."""
 
 from __future__ import annotations
 

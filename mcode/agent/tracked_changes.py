@@ -1,4 +1,4 @@
-"""Which tracked files somebody other than mcode's tools changed since a moment, as far as git can tell.
+"""Which tracked files something other than mcode's tools has changed since a given time, as far as git can tell.
 
 Files of the work tree are compared with the commit that was checked out then. Of those that differ, the ones count
 that were touched since, and that do not hold what mcode's tools left in them. What git does not track, and what was

@@ -1,4 +1,4 @@
-"""One turn: a message of the user's, then requests and the calls they bring, until no more are wanted."""
+"""One turn: the user's message, then requests and the tool calls they lead to, until the model calls no more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that hold for one turn: what the command or skill that began it, or was used in it, is allowed and denied."""
+"""Permission rules that hold for one turn: those of the command or skill that began it, or was used in it."""
 
 from __future__ import annotations
 

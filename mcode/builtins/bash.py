@@ -1,4 +1,4 @@
-"""Bash: one command line in a fresh shell, with bounded output and nothing left behind unsaid."""
+"""Bash: run one command line in a fresh shell, with bounded output; processes that it leaves running are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model, programs and the screen are told of a command that has ended."""
+"""The result of a command that has ended, for the model, for programs and for the screen."""
 
 from __future__ import annotations
 

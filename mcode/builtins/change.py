@@ -1,4 +1,4 @@
-"""Changing one user's file, from the look at it to the replaced bytes, as one step under the file's lock."""
+"""Changes one of the user's files in a single step under the file's lock: read, check, replace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far two texts agree, from their beginning and from their end; quick for large texts."""
+"""The lengths of the common beginning and the common end of two texts; fast for large ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of a file as text and back, so that what is not edited comes back byte for byte."""
+"""Decodes a file's bytes and encodes them again, so that unedited parts come back byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes between two texts: a unified diff, and how many lines come and go."""
+"""The unified diff of two texts, and the numbers of lines added and removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ExitPlanMode: the plan goes before the user, who approves it, changes it or says what is wrong with it."""
+"""ExitPlanMode: show the plan to the user, who approves it, changes it or rejects it with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A part of a file, chosen by lines: cut from a content in memory, or read from a file too large for that."""
+"""A range of a file's lines: taken from content in memory, or read from a file too large for that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session knows of users' files: what was read and in which state, and who is changing what."""
+"""What a session knows of the user's files: what was read and in which state, and what is being changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tools on one file have in common: the path in `file_path`, checked, judged and shown."""
+"""The base of tools that work on one file: its path in `file_path` is checked, judged and shown here."""
 
 from __future__ import annotations
 

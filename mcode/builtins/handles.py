@@ -1,4 +1,4 @@
-"""Files reached through directory handles, opened one step at a time and never through a symbolic link."""
+"""Opens files relative to directory handles, one path component at a time, never through a symbolic link."""
 
 from __future__ import annotations
 

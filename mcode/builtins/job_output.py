@@ -1,4 +1,4 @@
-"""What a background job has written since somebody looked last."""
+"""Reads what a background job has written since the last read."""
 
 from __future__ import annotations
 

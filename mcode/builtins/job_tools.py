@@ -1,4 +1,4 @@
-"""TaskOutput and TaskStop: the model's look at background jobs, and their end."""
+"""TaskOutput and TaskStop: read the output of a background job, and stop it."""
 
 from __future__ import annotations
 

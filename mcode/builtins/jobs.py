@@ -1,4 +1,4 @@
-"""Background jobs: commands that go on while the conversation does, each with its output in a private file."""
+"""Background jobs: commands that keep running beside the conversation, each with its output in a private file."""
 
 from __future__ import annotations
 

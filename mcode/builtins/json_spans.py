@@ -1,4 +1,4 @@
-"""Where the parts of a JSON text stand, so that one of them can be replaced and every other byte stays."""
+"""Locates the parts of a JSON text, so that one can be replaced while every other byte stays."""
 
 from __future__ import annotations
 

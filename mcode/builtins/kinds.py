@@ -1,4 +1,4 @@
-"""What stands at a path: file tools work on regular files only and name everything else."""
+"""What kind of file is at a path: file tools work on regular files only, and name any other kind."""
 
 from __future__ import annotations
 

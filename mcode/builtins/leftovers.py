@@ -1,4 +1,4 @@
-"""Temporary files that a killed mcode left beside users' files, found and removed by the next one.
+"""Finds and removes the temporary files that a killed mcode has left beside the user's files.
 
 While a temporary file exists, a small record with its path stands in a private directory, and its writer holds
 a lock on the record. A record without a lock belongs to a writer that died: its temporary file is removed.

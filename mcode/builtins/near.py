@@ -1,4 +1,4 @@
-"""Why a text that should be replaced was not found: the likely cause, and the lines that come near."""
+"""Explains why a text to be replaced was not found: the likely cause, and the most similar lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as a rewind looks at them and writes them: by the same means as the file tools."""
+"""Reads and writes files for a rewind, by the same means as the file tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read of a file that is an image, whatever its name says: the model is shown it."""
+"""Read of an image file, recognised by its content: the model is shown the image."""
 
 from __future__ import annotations
 

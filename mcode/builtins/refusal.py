@@ -1,4 +1,4 @@
-"""Why a file tool did not do what it was asked, in words for the model and the user."""
+"""The error with which a file tool refuses, in words for the model and the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Putting new bytes in the place of a user's file: at once and whole, or not at all."""
+"""Replaces the bytes of one of the user's files: atomically, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ripgrep as the search program: where it is, how it is asked, and what its complaints mean."""
+"""ripgrep as the search program: where it is, how it is called, and how its errors are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searching files with either search program, so that nobody can tell which one it was."""
+"""Searches files with ripgrep or with the built-in program; both give the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Glob and Grep have in common: the place in `path`, checked, judged and searched."""
+"""The base of Glob and Grep: the directory in `path` is checked, judged and searched."""
 
 from __future__ import annotations
 

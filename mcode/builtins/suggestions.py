@@ -1,4 +1,4 @@
-"""What a path that leads nowhere was probably meant to be."""
+"""Suggests existing paths for one that does not exist."""
 
 from __future__ import annotations
 

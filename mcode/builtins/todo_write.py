@@ -1,4 +1,4 @@
-"""TodoWrite: the model's list of what there is to do, shown to the user."""
+"""TodoWrite: the model's list of tasks, shown to the user."""
 
 from __future__ import annotations
 

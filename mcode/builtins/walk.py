@@ -1,4 +1,4 @@
-"""A bounded walk through a directory that leaves out what is hidden or ignored and follows no link."""
+"""A bounded walk through a directory that skips hidden and ignored files and follows no links."""
 
 from __future__ import annotations
 

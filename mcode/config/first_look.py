@@ -1,4 +1,4 @@
-"""A first look at the user's settings: only how the screen behaves, before anything else is read or checked."""
+"""Reads only the UI settings of the user, before all settings are read and checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON values taken for what they are, with complete types."""
+"""Typed access to parts of JSON values."""
 
 from __future__ import annotations
 

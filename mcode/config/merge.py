@@ -1,4 +1,4 @@
-"""Many files, one answer: the strongest file's single values, all files' lists, hooks and rules."""
+"""Merges settings files: single values of the strongest one, and the lists, hooks and rules of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a file that may stand in a hostile folder: only plain files, only so many bytes, never waiting."""
+"""Reads a file of an untrusted folder: regular files only, bounded in size, never blocking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a file counts, by whose it is: a repository's file restricts, and grants what the user has approved of it."""
+"""Which settings of a file count, by its scope: a repository's may restrict, and grants only what the user approved."""
 
 from __future__ import annotations
 

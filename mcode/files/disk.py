@@ -1,4 +1,4 @@
-"""Writing so that it lasts: whole files in one step, flushed, with errors that a person can act on."""
+"""Durable writes: whole files replaced in one step and flushed, with errors that a person can act on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing a file of JSON that other processes, other versions and people change too."""
+"""Changes a JSON file that other processes, other versions and people change too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of an image in a conversation, and how many may be how large; loads with every session."""
+"""Texts about images in a conversation, and the limits on their number and size; loads with every session."""
 
 from __future__ import annotations
 

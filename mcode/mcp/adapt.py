@@ -1,4 +1,4 @@
-"""A server's tool as a tool of mcode: its text is foreign, its hints lower no verdict."""
+"""A server's tool as a tool of mcode: its text is untrusted, and its hints never loosen a verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The address on this machine that the browser comes back to after signing in: one visit, then it is gone."""
+"""The local address that the browser is redirected to after a sign-in: it serves one visit and is gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process of a server on standard input and output: started in a session of its own, ended with all it left."""
+"""The process of a stdio server: started in a session of its own, and ended with all of its descendants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The garbage collector rests while a long list is read: each of its full passes would hold up the loop."""
+"""Pauses the garbage collector while a long list is read: a full collection would hold up the event loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life of one server: connected in a task of its own, listed, called, lost, started again."""
+"""The life cycle of one server's connection: connect, list, call, lose, restart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What servers offer beside tools: resources to read, prompts to send."""
+"""What servers offer beside tools: resources to read, and prompts to send."""
 
 from __future__ import annotations
 

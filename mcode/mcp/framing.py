@@ -1,4 +1,4 @@
-"""From a server's bytes to its messages, one JSON value a line, whatever else it writes there.
+"""Splits a server's output into messages, one JSON value a line, and passes over anything else.
 
 What is not a message is counted and left out; a line without end takes no memory.
 """

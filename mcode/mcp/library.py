@@ -1,4 +1,4 @@
-"""The protocol's library: loaded late, in a thread, kept silent, and what its calls can raise."""
+"""The MCP library: loaded late, in a thread, with its own logging silenced, and the exceptions that it raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long servers may take: from the entry, the environment or the usual, and what progress adds."""
+"""Time limits for servers: from the entry, the environment or the defaults, extended by progress."""
 
 from __future__ import annotations
 

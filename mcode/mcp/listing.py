@@ -1,4 +1,4 @@
-"""Asking a connected server for everything it offers, page by page, however it misbehaves."""
+"""Lists everything that a connected server offers, page by page, however it misbehaves."""
 
 from __future__ import annotations
 

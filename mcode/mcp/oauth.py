@@ -1,4 +1,4 @@
-"""Requests in the name of the user: a stored sign-in put on them, and renewed before and when it has run out.
+"""Adds a stored sign-in to requests to a server, and renews one that has expired or is about to.
 
 Only requests to the server's own origin carry the token. Nothing here ever asks the user: see `sign_in.py`.
 """

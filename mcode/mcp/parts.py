@@ -1,4 +1,4 @@
-"""A list of very many tools, handed to the library in parts: it takes a whole answer in one step of the loop."""
+"""Hands very long tool lists to the library in parts, since it handles an answer in one step of the event loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transport of the library's own behind the screen: servers over HTTP get the same looks as those on pipes."""
+"""Puts the screen between the library and one of its own transports: HTTP servers are checked like those on pipes."""
 
 from __future__ import annotations
 

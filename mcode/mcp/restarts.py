@@ -1,4 +1,4 @@
-"""When a server that failed is started or reached again by itself."""
+"""When a server that failed is started or connected again automatically."""
 
 from __future__ import annotations
 

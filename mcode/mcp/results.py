@@ -1,4 +1,4 @@
-"""From what a server answers to a call to what the model and programs get."""
+"""Converts a server's answer to a call into the result for the model and for programs."""
 
 from __future__ import annotations
 

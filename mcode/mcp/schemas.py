@@ -1,4 +1,4 @@
-"""Schemas of foreign tools made plain: no references, an object at the root, nothing that a validator stumbles over."""
+"""Simplifies the schemas of foreign tools: no references, an object at the root, nothing that a validator chokes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between a server and the library: every message is looked at, and what could do harm goes no further.
+"""Checks every message between a server and the library, and holds back what could do harm.
 
 Answers nobody asked for, floods, requests we do not serve and entries the library would fail on are taken out here;
 what is taken out is counted.

@@ -1,4 +1,4 @@
-"""What a server entry amounts to, fact by fact, for people: as it is written, with secrets masked."""
+"""A server's entry as a list of facts for display, with secrets masked."""
 
 from __future__ import annotations
 

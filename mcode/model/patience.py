@@ -1,4 +1,4 @@
-"""How long the next piece of an answer may take to come."""
+"""The idle timeout: how long the next piece of an answer may take to come."""
 
 from __future__ import annotations
 

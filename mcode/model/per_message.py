@@ -1,4 +1,4 @@
-"""What is worked out from each message of a conversation, once: messages never change and a history only grows."""
+"""Caches what is computed from each message of a conversation: messages never change, and a history only grows."""
 
 from __future__ import annotations
 

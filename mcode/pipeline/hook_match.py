@@ -1,4 +1,4 @@
-"""Which of the user's hooks are meant by an event."""
+"""Which of the user's hooks match an event."""
 
 from __future__ import annotations
 

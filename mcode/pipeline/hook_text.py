@@ -1,4 +1,4 @@
-"""Texts of hooks on their way to the model and to the screen: cleaned, cut, masked."""
+"""Cleans, cuts and masks the texts of hooks for the model and for the screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the hooks say at each point of a session, all of them together."""
+"""The combined answers of all hooks at each point of a session."""
 
 from __future__ import annotations
 

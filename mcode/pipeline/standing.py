@@ -1,4 +1,4 @@
-"""What the rules say of a tool before any call of it: for the search and for `/tools`."""
+"""What the rules say of a tool before it is called, for the search and for `/tools`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning that a process has ended, without reaping it: its number stays its own until whoever started it reaps."""
+"""Waits for the end of a process without reaping it, so that its number is not reused before it is reaped."""
 
 from __future__ import annotations
 

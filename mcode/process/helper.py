@@ -1,4 +1,4 @@
-"""Running a small program for the bytes that it prints, within bounds; whatever happens, it is gone afterwards.
+"""Runs a small program for its output, within limits; it never outlives the call.
 
 For programs that the user or mcode chose: searches, the clipboard. What the model or a hook runs goes through
 `run_process`, which reads a flood to its end and keeps little of it in memory; here the limit ends the program.

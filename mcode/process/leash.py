@@ -1,4 +1,4 @@
-"""What holds a running process to the one who waits for it, until it is let go to run by itself."""
+"""What ties a running process to the task that waits for it, until it moves to the background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output as a terminal's reader would see it, line by line: overwritten states gone, endless lines cut."""
+"""Output as a terminal would show it, line by line: without overwritten states, and endless lines cut."""
 
 from __future__ import annotations
 

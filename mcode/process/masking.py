@@ -1,4 +1,4 @@
-"""Taking out of a file of ours what looks like a secret, once the program that wrote it has ended."""
+"""Masks secrets in one of mcode's own files once the program that wrote it has ended."""
 
 from __future__ import annotations
 

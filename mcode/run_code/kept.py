@@ -1,4 +1,4 @@
-"""What programs keep for one another with `store`: JSON text by key, for as long as the session is open."""
+"""The values that programs `store` for one another: JSON text by key, for as long as the session is open."""
 
 from __future__ import annotations
 

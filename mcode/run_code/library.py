@@ -1,4 +1,4 @@
-"""Where the JavaScript engine's extension module is, and what stands in its way."""
+"""Where the JavaScript engine's extension module is, and why it is missing."""
 
 from __future__ import annotations
 

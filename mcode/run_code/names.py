@@ -1,4 +1,4 @@
-"""How the session's tools are spelled in programs."""
+"""The names of the session's tools in programs."""
 
 from __future__ import annotations
 

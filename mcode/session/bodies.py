@@ -1,4 +1,4 @@
-"""What of a record's body is masked before it is written.
+"""Which parts of a record's body are masked before it is written.
 
 Everything that a person, a model or a tool wrote is masked. Left alone is what the provider checks byte by
 byte or what other records refer to: thinking blocks, signatures, encrypted content, base64 data, ids.

@@ -1,4 +1,4 @@
-"""The sessions of one folder: begin, resume, copy, list, name, throw away."""
+"""The sessions of one folder: create, resume, copy, list, rename, delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be thrown away: old sessions, and old contents beyond the bound. Never what is open."""
+"""Deletes old sessions, and old undo contents beyond the limit; never those of an open session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kind of sub-agent brings along in its file, once that is agreed to: hooks, and servers that run with it."""
+"""Hooks and servers that a sub-agent's file defines, once the user has agreed to them."""
 
 from __future__ import annotations
 

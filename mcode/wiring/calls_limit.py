@@ -1,4 +1,4 @@
-"""The limit of calls that the model makes in one turn, after which the user says whether it goes on (L-05)."""
+"""The limit of calls that the model makes in one turn; at the limit the user is asked whether to go on (L-05)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nearly every part of a session is made from, there before any of them."""
+"""The objects that all parts of a session share, made before any of them."""
 
 from __future__ import annotations
 

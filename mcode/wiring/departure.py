@@ -1,4 +1,4 @@
-"""When the first request of a session has gone out: what costs seconds of the processor waits for that."""
+"""Follows a session to the moment its first request has been sent: expensive background work waits for that."""
 
 from __future__ import annotations
 

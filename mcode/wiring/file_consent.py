@@ -1,4 +1,4 @@
-"""Asking the user whether a file of the project may do what it says; what was said is kept until the file changes."""
+"""Asks the user whether a project's file may do what it says; the answer holds until the file changes."""
 
 from __future__ import annotations
 

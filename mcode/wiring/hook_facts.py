@@ -1,4 +1,4 @@
-"""What every hook is told of the session, read anew for each run."""
+"""The facts of a session that every hook is given, read anew for each run."""
 
 from __future__ import annotations
 

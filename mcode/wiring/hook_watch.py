@@ -1,4 +1,4 @@
-"""Hooks that only look on: what happens in a session is told to them, and nothing waits for their answer."""
+"""Hooks that only observe: they are told of events, and nothing waits for their answers."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The interpreter while a session is open, kept from holding up the loop.
+"""Tunes the interpreter while a session is open, so that it does not hold up the event loop.
 
-A full pass of the garbage collector takes as long as a tenth of a second in a long session, and left alone it comes in
-the middle of a key or an answer: here it comes while nobody waits. And a busy thread hands over at once. Starting a
-program lets go of the interpreter a dozen times; with Python's own 5 ms until it is given back each time, a thread that
-read a large result held up the loop for 60 ms.
+A full garbage collection takes up to a tenth of a second in a long session, and by itself it comes in the middle of a
+key or an answer: here it runs while nobody waits. And a busy thread hands the interpreter over after a millisecond:
+starting a program releases it a dozen times, and with Python's own 5 ms until it is given back each time, a thread that
+read a large result blocked the loop for 60 ms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loading what is slow behind the first frame, or while everything else is read, in threads nobody waits for."""
+"""Loads slow modules behind the first frame, or while everything else is read, in threads that are not waited for."""
 
 from __future__ import annotations
 

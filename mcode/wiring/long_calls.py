@@ -1,4 +1,4 @@
-"""Calls that last: the conversation goes on after two minutes, or at once, and the result comes to it later."""
+"""Calls that last: after two minutes, or at once, the conversation goes on and the result follows later."""
 
 from __future__ import annotations
 

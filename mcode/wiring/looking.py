@@ -1,4 +1,4 @@
-"""A session that is only looked at: the real wiring with no model, no hook, no server started, and nothing kept."""
+"""A session for inspection only: the real wiring, but no model, no hooks, no servers started, and nothing kept."""
 
 from __future__ import annotations
 

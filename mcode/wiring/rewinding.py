@@ -1,4 +1,4 @@
-"""The way back: a session's rewinds, put together from its store of old contents and the file tools' means."""
+"""The rewinds of a session, made from its undo store and the file tools' means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes room in a session's window, put together from the parts that it measures, asks and writes with."""
+"""Makes what keeps a session's requests within the context window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The skills of a session: read when it starts, approved by the user, and a tool where the model may use some."""
+"""The skills of a session: read at its start, approved by the user, and offered to the model as a tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in front of a conversation: the style that the settings name, and what a resumed one keeps."""
+"""The output style that the settings name, and options that a resumed session cannot follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tools a sub-agent gets, by the definition of its kind: no question, no list, only yes or no."""
+"""Which tools a sub-agent may use, by the definition of its kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sub-agents of a session: their kinds are read when it starts; what one is made of loads with the first."""
+"""The sub-agents of a session: their kinds are read when it starts, the code to run one loads with the first."""
 
 from __future__ import annotations
 

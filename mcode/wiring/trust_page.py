@@ -1,4 +1,4 @@
-"""The page on which the user decides about a folder: everything that would count, and nothing else."""
+"""The page on which the user decides about a folder: everything that would take effect, and nothing else."""
 
 from __future__ import annotations
 

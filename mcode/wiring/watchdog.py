@@ -1,6 +1,6 @@
-"""Notes in the log when the event loop stood still while a turn ran: the screen could not take up a key (L-03).
+"""Logs when the event loop was blocked during a turn, so that the screen could not take a key (L-03).
 
-Each says how long the loop was at work in that time: on a busy machine it stands and has nothing to do with it.
+Each entry says how much of that time the loop itself was working: on a busy machine it may stand without doing so.
 """
 
 from __future__ import annotations

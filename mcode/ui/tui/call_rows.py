@@ -1,4 +1,4 @@
-"""The row of a call: state in a word, tool, on what, how long, what came of it, and by whose leave."""
+"""The row of a call: its state, tool, object, duration and result, and who allowed it."""
 
 from __future__ import annotations
 

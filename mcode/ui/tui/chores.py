@@ -1,6 +1,6 @@
-"""What a transcript does unasked: the time of running calls is shown anew, and old texts are put away.
+"""Periodic work of a transcript: it refreshes the times of running calls and moves old texts to disk.
 
-While there is neither, nothing wakes up.
+While there is nothing to do, no timer runs.
 """
 
 from __future__ import annotations

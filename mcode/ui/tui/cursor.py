@@ -1,4 +1,4 @@
-"""The block that keys and commands mean: the one that was clicked or stepped to, else the last card in view."""
+"""The block that keys and commands act on: the last one clicked or stepped to, else the last card in view."""
 
 from __future__ import annotations
 

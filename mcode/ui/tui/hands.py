@@ -1,4 +1,4 @@
-"""What the keys that mean something to mcode do."""
+"""The actions of the keys that mcode binds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys that the user gives to what keys do: `mcode.ui.keys` of the settings, by the names of the bindings."""
+"""Key bindings of the user's: `mcode.ui.keys` of the settings, by the names of the bindings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going through what was entered before, with the unsent draft kept at the end."""
+"""Steps through earlier input, with the unsent draft kept at the end."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Bytes that only this process can read: what goes to the disk unmasked must not be found there.
+"""Encrypts bytes with a key that only this process has: what goes to the disk unmasked must not be readable there.
 
-The key is in memory alone and ends with the process, so what the disk still holds by then says nothing.
+The key is in memory alone and ends with the process, so what is left on the disk cannot be read.
 """
 
 from __future__ import annotations

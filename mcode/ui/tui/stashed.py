@@ -1,4 +1,4 @@
-"""The draft, put aside while the prompt serves another question."""
+"""The draft, set aside while the prompt serves another question."""
 
 from __future__ import annotations
 
