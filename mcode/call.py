@@ -1,4 +1,4 @@
-"""One use of a tool, and what came of it."""
+"""A call, which is one use of a tool, and its outcome."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Origin(StrEnum):
     PROGRAM = "program"
     USER = "user"
     COMMAND = "command"
-    """A command file or skill that somebody has invoked. Nobody is asked about such a call: it is allowed or not."""
+    """A command file or skill that was invoked. The user is not asked about such a call: it is allowed or denied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One use of a tool. A changed input (restored types, a hook rewrite) is a new Call of the same id."""
+    """One use of a tool. When the input is changed (restored types, a hook), that is a new Call with the same id."""
 
     id: str
     """Unique in the session; the provider's id where the model made the call."""
@@ -43,7 +43,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """Where in a running program a call comes from, for whoever asks the user about it."""
+    """Where in a running program a call was made, to be shown with a question about it."""
 
     program: str
     """Id of the `run_code` call."""
@@ -88,7 +88,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call: for the model, for the screen, and whole for programs and hooks."""
+    """The result of a call: for the model, for the screen, and whole for programs and hooks."""
 
     call: Call
     """The call as it was executed, with its final arguments."""
@@ -98,7 +98,7 @@ class Outcome:
     data: JsonValue = None
     """The structured result, whole; None where the call did not succeed or the tool has none."""
     full_text: str = ""
-    """The text before it was cut; what a program gets as `text`."""
+    """The text before it was cut; programs get this one as `text`."""
     failure: FailureKind | None = None
     """None exactly when status is OK."""
     summary: str = ""
@@ -108,21 +108,21 @@ class Outcome:
     duration: float = 0.0
     """Seconds the tool's body ran, by the monotonic clock."""
     judged: float = 0.0
-    """Seconds from when its permission came up until it was decided: above all, until somebody had answered."""
+    """Seconds that the decision took, the time that the user took to answer included."""
     decision: str = ""
     """Why the call was allowed or denied, and by whom: `reads in the workspace`, `approved by you`, `denied by you`."""
     batch: str = ""
-    """Id of the answer that allowed this call together with others; empty where it was asked about alone."""
+    """Id of the answer that allowed this call together with others; empty if it was decided on alone."""
     restorations: tuple[str, ...] = ()
     """A note for each argument whose type was restored."""
     rewritten: bool = False
     """A hook changed the arguments or the result."""
     hooks: tuple[str, ...] = ()
-    """What hooks had to say, in order: the event, the hook where it is known, and `allow`, `deny` or what else."""
+    """What hooks answered, in order: the event, the hook where it is known, and what it said."""
     notes: tuple[str, ...] = ()
-    """What hooks, the stale guard and the like add for the model; already contained in `text`."""
+    """What hooks and the check for stale files add for the model; already contained in `text`."""
     images: tuple[JsonObject, ...] = ()
-    """What the model is shown beside the text, each as `Picture.block` has it; their bytes are with the session."""
+    """Images for the model, each in the shape of `Picture.block`; their bytes are kept in the session's directory."""
     stop_turn: str | None = None
     """A hook said `continue: false`: end the turn and show this reason."""
 

@@ -27,6 +27,8 @@ class SessionStarted:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
+    """A turn begins: the user's message is recorded."""
+
     turn: int
     """From 1, counted over the session."""
     text: str
@@ -35,9 +37,11 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
+    """A turn has ended, for whatever reason."""
+
     turn: int
     reason: str
-    """`end`, `interrupted`, `error`, `limit`, `refusal` or `stopped` (by a hook)."""
+    """`end`, `interrupted`, `error`, `limit`, `budget`, `refusal` or `stopped` (by a hook)."""
     text: str = ""
     """The model's last words, or what the user must know of the error."""
     requests: int = 0
@@ -53,17 +57,21 @@ class RequestStarted:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
+    """A piece of the answer's text, as it streams in."""
+
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta:
+    """A piece of the model's thinking, as it streams in."""
+
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSuperseded:
-    """The answer broke off and is asked for once more: what was shown of it since RequestStarted is void."""
+    """The answer broke off and is requested again: discard what was shown of it since RequestStarted."""
 
     problem: str
 
@@ -77,6 +85,7 @@ class AssistantMessage:
     complete: bool = True
     """False where the stream was cut, refused or failed: no call of it runs."""
     parent: str | None = None
+    """Id of the call whose sub-agent gave the message; None in the session's own conversation."""
 
     @property
     def begun(self) -> bool:
@@ -91,16 +100,21 @@ class ToolStarted:
     call: Call
     preview: Preview
     source: str = "core"
+    """As `Tool.source`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolProgress:
+    """A running call reports progress, in one short line."""
+
     call_id: str
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
+    """A call has ended: it ran, failed, was refused, denied or cancelled."""
+
     outcome: Outcome
 
 
@@ -126,7 +140,7 @@ class ApprovalPart:
     allowed: bool
     """True where this part alone would not be asked about."""
     why: str
-    """Which rule, list or mode lets it run, or what is missing. No full stop."""
+    """Which rule, list or mode allows it, or what would be needed. Without a full stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,18 +162,20 @@ class ApprovalRequested:
     parts: tuple[ApprovalPart, ...] = ()
     """The commands of a line that has several and could be read; empty for any other call."""
     sandbox: str = ""
-    """What confines the command when it runs; empty for none, and for other tools."""
+    """The sandbox that the command will run in, described; empty without one, and for other tools."""
     agent: str = ""
     """Kind of the sub-agent that makes the call; empty where none does."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalResolved:
+    """A call waits for the user no longer."""
+
     approval_id: str
     choice: str
     """Key of the choice; `batch` with others, `rule` where a later answer covers it, or `withdrawn`."""
     decided_by: str
-    """`user`, or the tool that answers in their place; of a withdrawn one `interrupt`, or what else has ended it."""
+    """`user`, or the tool that answers in their place; if withdrawn, `interrupt` or what else ended it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +189,16 @@ class QuestionAsked:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResolved:
+    """A tool's question waits for the user no longer."""
+
     question_id: str
     answered: bool
+    """False where it was declined or withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """Room was made in the window: results went to files, or a summary stands for what is old."""
+    """The conversation was compacted: results were moved to files, or a summary replaced old messages."""
 
     trigger: str
     """`auto`, `manual`, or `overflow` where the endpoint refused a request as too long."""
@@ -187,22 +206,26 @@ class Compacted:
     """Tokens of the next request before, as far as they are known."""
     after: int
     dropped: int = 0
-    """Results that went to files."""
+    """Number of results that were moved to files."""
     summary: str = ""
     """The model's summary; empty where dropping results was enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookStarted:
+    """A hook begins to run."""
+
     hook_id: str
     event: str
     name: str
     status: str = ""
-    """The words of the user's for the time it runs (`statusMessage`), masked; empty for none."""
+    """What the user has set to be shown while it runs (`statusMessage`), masked; empty for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookRan:
+    """A hook has ended."""
+
     hook_id: str
     event: str
     name: str
@@ -214,6 +237,7 @@ class HookRan:
     stdout: str = ""
     stderr: str = ""
     duration: float = 0.0
+    """Seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,28 +279,38 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class ModeChanged:
+    """Another permission mode is in force."""
+
     mode: str
+    """Its name, as `permissions.modes.Mode` has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChanged:
+    """Another model answers from the next request on."""
+
     model: str
 
 
 @dataclass(frozen=True, slots=True)
 class QueueChanged:
+    """The queue of messages has grown or shrunk."""
+
     waiting: tuple[str, ...]
-    """Messages that the user sent while a turn runs."""
+    """Messages that the user sent while a turn runs, the next one first."""
 
 
 @dataclass(frozen=True, slots=True)
 class TodosChanged:
+    """The model has written its list of tasks anew."""
+
     todos: tuple[JsonObject, ...]
+    """All tasks, in the shape of TodoWrite's argument: `content`, `status`, perhaps `activeForm`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the user should know. Said once, never a substitute for a result."""
+    """Something that the user should know. Shown once; never a substitute for a result."""
 
     text: str
     severity: str = "info"
@@ -285,7 +319,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class StatusText:
-    """The user's own status line says something else."""
+    """The user's own status line has changed."""
 
     text: str
     """Up to three clean lines; empty where there is nothing to show."""

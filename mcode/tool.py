@@ -28,11 +28,11 @@ class Effect(StrEnum):
 
 
 HARMLESS = frozenset({Effect.READS_FILES, Effect.ASKS_USER, Effect.CHANGES_SESSION})
-"""Effects whose loss costs nothing outside the session: no disk sync before such a call starts."""
+"""Effects that change nothing outside the session: the journal is not synced to disk before such a call."""
 
 
 class Placement(StrEnum):
-    """Where a definition sits and who may call the tool (architecture: placement and loading)."""
+    """Where a tool's definition is sent, and who may call the tool; see `catalog/placement.py`."""
 
     RESIDENT = "resident"
     DEFERRED = "deferred"
@@ -42,7 +42,7 @@ class Placement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What one call would touch. Permissions judge this, never the tool's name alone."""
+    """What one call would read, change, run or contact. Permissions judge this, not only the tool's name."""
 
     reads: tuple[Path, ...] = ()
     """Absolute, unresolved paths whose content or names the call shows."""
@@ -68,26 +68,28 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool's body returns. A failure is such a value too, never an exception."""
+    """What a tool's body returns. A failure is returned as well, never raised."""
 
     text: str
     """For the model, whole; `fit` cuts it."""
     data: JsonValue = None
     """Structured result, in the shape that the tool documents."""
     failure: FailureKind | None = None
+    """None where the call succeeded."""
     summary: str = ""
     """One short line for the screen."""
     diff: str | None = None
+    """Unified diff of the file that the call has changed, for the screen."""
     notes: tuple[str, ...] = ()
     """Sentences that the model must see whatever is cut."""
     spill: Path | None = None
     """File that already holds the whole output, where the tool wrote one."""
     images: tuple[Picture, ...] = ()
-    """What the model is to see beside the text. A program never gets them."""
+    """Images for the model, beside the text. A program never gets them."""
     stop_turn: str | None = None
-    """Why the turn must end with this call: a hook inside of it said so."""
+    """Why the turn must end with this call: the reason given by a hook that ran inside of it."""
     goes_on: bool = False
-    """True where the body works on behind the turn: what comes of it is recorded, and told, when it ends."""
+    """True where the body keeps working after the call has returned: its result is recorded and reported later."""
 
 
 @dataclass(slots=True)
@@ -95,16 +97,16 @@ class Workspace:
     """The directories that the session works in."""
 
     start: Path
-    """Where mcode was started: absolute and resolved."""
+    """The directory where mcode was started: absolute and resolved."""
     additional: tuple[Path, ...] = ()
     """Further working directories: absolute and resolved."""
     current: Path = field(default_factory=Path)
     """The shell's directory; changed by Bash, always inside the workspace."""
     home: Path = field(default_factory=Path.home)
     tree: Path | None = None
-    """Top of the git worktree that was made for a sub-agent: absolute and resolved; None for most."""
+    """Root of the git worktree that was made for a sub-agent: absolute and resolved; None without one."""
     origin: Path | None = None
-    """Top of the work tree that `tree` was made from."""
+    """Root of the work tree that `tree` was made from."""
 
     def __post_init__(self) -> None:
         if self.current == Path():
@@ -116,7 +118,7 @@ class Workspace:
         return (self.start, *self.additional)
 
     def twin(self, path: str) -> str | None:
-        """Where that path of `tree` lies in the work tree it was made from; None for what is not in `tree`."""
+        """The same path in the work tree that `tree` was made from; None for a path outside of `tree`."""
         if self.tree is None or not f"{path}/".startswith(f"{self.tree}/"):
             return None
         return f"{self.origin}{path[len(str(self.tree)) :]}"
@@ -140,11 +142,11 @@ class Question:
     several: bool = False
     """True where more than one choice may be picked."""
     markdown: bool = False
-    """The text is Markdown, and is shown so."""
+    """True where the text is Markdown."""
 
 
 class ToolServices(Protocol):
-    """What a running body may use beside its arguments. `pipeline/execute.py` provides it."""
+    """What a running body may use beside its arguments; `pipeline/execute.py` provides it."""
 
     @property
     def call(self) -> Call:
@@ -152,7 +154,9 @@ class ToolServices(Protocol):
         ...
 
     @property
-    def workspace(self) -> Workspace: ...
+    def workspace(self) -> Workspace:
+        """The directories that the session works in."""
+        ...
 
     def progress(self, line: str) -> None:
         """Show a short line on the call's card while it runs."""
@@ -170,7 +174,7 @@ class ToolServices(Protocol):
         ...
 
     async def note_left(self, path: Path, new: bytes) -> None:
-        """Tell what the change left in `path`, so that undoing can see whether somebody changed it since."""
+        """Record what the change left in `path`, so that undo can detect later changes by others."""
         ...
 
     async def ask(self, questions: Sequence[Question]) -> tuple[tuple[str, ...], ...] | None:
@@ -188,7 +192,7 @@ class Tool(ABC):
     input_schema: JsonObject
     """JSON Schema of the arguments; always an object schema."""
     title: str = ""
-    """A human's name for it, where the source gives one; foreign text for MCP tools."""
+    """A name for people, where the source gives one; untrusted text for MCP tools."""
     output_schema: JsonObject | None = None
     """JSON Schema of the structured result, where the source gives one; shown as the return type."""
     input_examples: tuple[JsonObject, ...] = ()
@@ -196,17 +200,17 @@ class Tool(ABC):
     effects: frozenset[Effect] = frozenset()
     placement: Placement = Placement.RESIDENT
     seldom: bool = False
-    """Of a top-level-only tool: its definition is deferred where tools can be searched for."""
+    """Rarely used: the definition of a top-level-only tool is deferred where the session has a tool search."""
     source: str = "core"
     """`core` for built-ins, else the MCP server's name."""
     timeout: float | None = None
-    """Seconds after which `execute` ends the body; None where the body has a limit of its own."""
+    """Seconds after which `execute` cancels the body; None where the body has a limit of its own."""
     output_limit: int = 100_000
     """Characters of text that the model gets at most; `fit` cuts the rest."""
     always_asks: str = ""
-    """Why the user answers for every single call, whatever rules, hooks and modes say; empty for most."""
+    """Why the user must approve every single call, whatever rules, hooks and modes say; empty if not."""
     must_ask: str = ""
-    """Why permissions that were given earlier do not cover the tool as it is now; empty for most."""
+    """Why earlier permissions do not cover the tool as it is now, so that the user is asked again; empty if they do."""
 
     @property
     def read_only(self) -> bool:
@@ -229,13 +233,17 @@ class Tool(ABC):
         return Preview(title=", ".join(f"{key}={value}" for key, value in arguments.items())[:200])
 
     async def objection(self, arguments: JsonObject, workspace: Workspace) -> str | None:
-        """Why the call must fail as things stand, so that nobody is asked about it in vain; None otherwise.
+        """Why the call would fail anyway, so that the user is not asked about it in vain; None otherwise.
 
-        The text goes to the model before the call was permitted: it must not tell what any file holds.
+        The model gets this text before the call is permitted: it must not reveal the content of any file.
         """
         del arguments, workspace
         return None
 
     @abstractmethod
     async def run(self, arguments: JsonObject, services: ToolServices) -> ToolResult:
-        """Do it. Called by `pipeline/execute.py` and by nobody else."""
+        """Run the call. Called by `pipeline/execute.py` only.
+
+        The arguments are valid by `input_schema` and normalised. Cancellation must leave nothing running. An
+        McodeError that is raised becomes a failed call with its text; any other exception counts as a bug.
+        """
