@@ -15,6 +15,7 @@ from mcode.builtins.ripgrep import find_ripgrep
 from mcode.builtins.search import Searcher
 from mcode.call import FailureKind
 from tests.children import command_of, living
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from mcode.tool import ToolResult
@@ -419,8 +420,8 @@ async def test_l_02_a_cancelled_search_leaves_no_process_and_no_descriptor(sessi
     with pytest.raises(asyncio.CancelledError):
         await task
     if sys.platform == "linux":
-        assert not any("search_worker" in command_of(child) for child in living())
-        assert len(os.listdir("/proc/self/fd")) <= before
+        await until(lambda: not any("search_worker" in command_of(child) for child in living()))
+        await until(lambda: len(os.listdir("/proc/self/fd")) <= before)
 
 
 @needs_ripgrep
