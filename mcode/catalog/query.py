@@ -212,7 +212,7 @@ class _Reader:
             if other in self._lexicon:
                 alternatives.setdefault((other,), 0.9)
         if not any(each in self._lexicon for phrase in alternatives for each in phrase):
-            for phrase in self._lexicon.guesses(term):
+            for phrase in self._lexicon.guesses(term, word):
                 alternatives.setdefault(phrase, self._weights.unknown)
         is_name = word in self._names or not word.isalpha() or len(word) <= SHORT_WORD
         weight *= self._weights.weak if term in self._tables.weak else 1.0

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from mcode.catalog.vocabulary.load import Phrase
 
 SHORTEST_PREFIX = 4
-SHORTEST_SLIP = 5
+SHORTEST_SLIP = 6
+"""Letters of a word, with its ending, in which a slip is looked for."""
+
 SHORTEST_PART = 3
 LONGEST_REST = 7
 """Letters that a longer form of a word may have more."""
@@ -46,17 +48,18 @@ class Lexicon:
             shapes.setdefault((term[0], len(term)), []).append(term)
         return shapes
 
-    def guesses(self, term: str) -> list[Phrase]:
-        """What an unknown term may mean among the known ones; empty where nothing is like it."""
-        known = self._guessed.get(term)
+    def guesses(self, term: str, word: str = "") -> list[Phrase]:
+        """What an unknown term may mean among the known ones; empty where nothing is like it. `word`: its whole word."""
+        word = word or term
+        known = self._guessed.get(word)
         if known is None:  # a query is read once as a whole, and again clause by clause
             if len(self._guessed) >= KEPT_GUESSES:
                 self._guessed.clear()
-            known = self._guessed[term] = self._guess(term)
+            known = self._guessed[word] = self._guess(term, len(word))
         return known
 
-    def _guess(self, term: str) -> list[Phrase]:
-        slips = sorted(self._slips(term), key=self._held, reverse=True)[:GUESSES]
+    def _guess(self, term: str, letters: int) -> list[Phrase]:
+        slips = sorted(self._slips(term, letters), key=self._held, reverse=True)[:GUESSES]
         for guess in (self._longer, self._compound, self._shorter):
             found = list(islice(guess(term), GUESSES))
             if found:
@@ -87,8 +90,8 @@ class Lexicon:
             if term[:cut] in self._terms and term[cut:] in self._terms:
                 yield (term[:cut], term[cut:])
 
-    def _slips(self, term: str) -> Iterator[Phrase]:
-        if len(term) < SHORTEST_SLIP or not term.isalpha():
+    def _slips(self, term: str, letters: int) -> Iterator[Phrase]:
+        if letters < SHORTEST_SLIP or not term.isalpha():
             return
         for length in (len(term), len(term) - 1, len(term) + 1):
             for other in self._by_shape.get((term[0], length), ()):

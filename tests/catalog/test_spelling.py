@@ -32,6 +32,12 @@ def test_a_slip_of_a_common_word_is_likelier_than_the_beginning_of_a_rare_one() 
     assert Lexicon({"marketing": COMMON, "marked": RARE}).guesses("market") == [("marketing",)]
 
 
+def test_a_slip_is_looked_for_in_a_word_whose_stem_is_short() -> None:
+    assert Lexicon({"annot": RARE, "anoth": RARE}).guesses("anot", "anotations") == [("anoth",)]
+    assert Lexicon({"annot": COMMON, "anoth": RARE}).guesses("anot", "anotations")[0] == ("annot",)
+    assert Lexicon({"annot": COMMON}).guesses("anot") == []
+
+
 def test_what_is_like_nothing_is_guessed_to_be_nothing() -> None:
     for term in ("zebra", "po", "pid", "x", "", "12345"):
         assert LEXICON.guesses(term) == []
