@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,22 +13,24 @@ import pytest
 from mcode.config.settings import RuleText, Settings, Source
 from mcode.permissions.check import shell_call
 from mcode.permissions.decide import Policy
-from mcode.permissions.git import tracked
+from mcode.permissions.git import table, tracked
 from mcode.permissions.git.config import keys_of, obstacle
 from mcode.permissions.git.shows import shows_content
 from mcode.permissions.git.table import LISTED
 from mcode.permissions.modes import Mode
+from mcode.permissions.secret_names import secret_part
 from mcode.permissions.verdict import Behavior
 from mcode.tool import Workspace
+from tests.permissions.test_paths import EVERYDAY, SECRETS
 from tools.guard_cases import GIT, Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from pathlib import Path
 
     from mcode.permissions.verdict import Verdict
 
 ALL = "git -c core.fsmonitor=false -c core.hooksPath=/dev/null --no-pager --no-optional-locks"
+HIDING = f"-c core.attributesFile={Path(table.__file__).with_name('secrets.gitattributes')}"
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +63,7 @@ def configured(scratch: Scratch, key: str) -> Generator[None]:
         ("git status", f"{ALL} status --ignore-submodules=dirty"),
         (
             "git diff HEAD~1 -- src",
-            f"{ALL} diff --no-ext-diff --no-textconv --ignore-submodules=dirty HEAD~1 -- src",
+            f"{ALL} {HIDING} diff --no-ext-diff --no-textconv --ignore-submodules=dirty HEAD~1 -- src",
         ),
         ("git log --oneline -3", f"{ALL} log --no-ext-diff --no-textconv --oneline -3"),
         ("git show HEAD:src/a.py", f"{ALL} show --no-ext-diff --no-textconv HEAD:src/a.py"),
@@ -541,3 +544,81 @@ def test_k_04_what_the_sandbox_lets_run_shows_no_files_of_secrets(tracking: Scra
         verdict = policy.decide(*shell_call(line))
         assert verdict.behavior is (Behavior.ASK if ".env" in line else Behavior.ALLOW), line
         assert "TOKEN" not in (shown(tracking, verdict) if line == "git diff" else "")
+
+
+@pytest.fixture(scope="module")
+def forgetful(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
+    """A repository whose history knows a file of secrets that it tracks no more, not even on another branch."""
+    scratch = Scratch(tmp_path_factory.mktemp("forgetful"))
+    commands = """
+        echo TOKEN=1 > .env; mkdir -p src .config/gh; echo TOKEN=2 > src/Key.PEM; echo TOKEN=3 > .config/gh/hosts.yml
+        git add -f . ; git commit -qm secrets
+        echo TOKEN=4 > .env; echo MORE >> a.txt; git commit -qam both
+        git checkout -qb side; echo TOKEN=5 > .env; git commit -qam side; git checkout -q -
+        echo TOKEN=6 > .env; git commit -qam here; git merge -q side; echo TOKEN=7 > .env; git commit -qam merge
+        git rm -q .env src/Key.PEM; git commit -qm removed; git rm -qr --cached .config
+    """
+    configured = {**os.environ, "GIT_CONFIG_COUNT": "2"}
+    for at, key in enumerate(("user.name", "user.email")):
+        configured |= {f"GIT_CONFIG_KEY_{at}": key, f"GIT_CONFIG_VALUE_{at}": "t@example.com"}
+    subprocess.run(
+        ["bash", "-c", commands], cwd=scratch.folder, env=configured, check=True, capture_output=True
+    )
+    return scratch
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log -p --all",
+        "git log -p --all --reverse",
+        "git log --all -GTOKEN -p",
+        "git log -p --first-parent",
+        "git show HEAD~1",
+        "git show HEAD HEAD~2",
+        "git diff HEAD~1 HEAD",
+        "git diff HEAD~3..HEAD~1",
+        "git diff --cached",
+        "git diff --word-diff HEAD~1",
+        "git log -U9 -S7 --all",
+    ],
+)
+def test_k_04_secrets_that_only_the_history_knows_are_not_shown(line: str, forgetful: Scratch) -> None:
+    verdict = ruled(forgetful, line)
+    output = shown(forgetful, verdict)
+    assert "TOKEN" not in output
+    everything = subprocess.run(
+        ["bash", "-c", line], cwd=forgetful.folder, check=True, capture_output=True, text=True
+    ).stdout
+    assert "TOKEN" in everything, "there is something to hide"
+    commits = [each for each in everything.splitlines() if each.startswith("commit ")]
+    if "-G" not in line:
+        assert [each for each in output.splitlines() if each.startswith("commit ")] == commits
+    by_rule = ruled(forgetful, line, "allow Bash(git *)")
+    assert "TOKEN" not in shown(forgetful, by_rule)
+    assert "TOKEN" in shown(forgetful, ruled(forgetful, line, "allow Read(.env)", "allow Read(*.pem)")) or (
+        "cached" in line
+    )
+
+
+def test_k_04_options_that_show_what_is_binary_ask(forgetful: Scratch) -> None:
+    for option in ("-a", "--text", "--binary"):
+        verdict = ruled(forgetful, f"git log -p {option}")
+        assert verdict.behavior is Behavior.ASK
+        assert f"with `{option}` it may show files of secrets" in verdict.reason
+    assert ruled(forgetful, "git log --stat --text").behavior is Behavior.ALLOW
+
+
+def test_the_attributes_that_hide_secrets_name_what_the_names_of_secrets_do(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    names = [*SECRETS, *(name.upper() for name in SECRETS), *EVERYDAY]
+    listed = subprocess.run(
+        ["git", *HIDING.split(), "check-attr", "--stdin", "diff"],
+        input="\n".join(names),
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    hidden = {line.partition(": ")[0] for line in listed if line.endswith(": unset")}
+    assert {name for name in names if secret_part(name)} == hidden

@@ -19,6 +19,7 @@ from mcode.config.settings import Settings
 from mcode.permissions.file_patterns import read_pattern
 from mcode.permissions.modes import Mode
 from mcode.permissions.paths import PathPolicy
+from mcode.permissions.programs import words_of
 from mcode.permissions.resolve import locate
 from mcode.permissions.secret_names import WIDE_FOLDERS, WIDE_NAMES
 from mcode.permissions.verdict import Behavior
@@ -250,6 +251,16 @@ SECRETS = (
 )
 
 
+EVERYDAY = sorted(
+    words_of("""
+    id_generator.py environment.py id_rsa.pub pem.py ssh/config package.json config.json auth.json
+    locales/en/auth.json src/credentials.py src/secrets.py credentials/store.py .cargo/config.toml
+    .docker/Dockerfile
+    .gitconfig .editorconfig .yarnrc settings.xml gradle.properties tokens.json npmrc envoy.py variables.tf
+    """)
+)
+
+
 @pytest.mark.parametrize("path", SECRETS)
 def test_k_04_reading_a_file_of_secrets_asks_though_it_is_in_the_workspace(house: House, path: str) -> None:
     for rules in ((), ("allow Read",), ("allow Read(**)",), ("allow Read(//**)",)):
@@ -265,13 +276,7 @@ def test_k_04_a_rule_that_names_the_file_lets_it_be_read(house: House) -> None:
 
 
 def test_k_04_source_files_with_similar_names_are_read(house: House) -> None:
-    everyday = """
-        id_generator.py environment.py id_rsa.pub pem.py ssh/config package.json config.json auth.json
-        locales/en/auth.json src/credentials.py src/secrets.py credentials/store.py .cargo/config.toml
-        .docker/Dockerfile
-        .gitconfig .editorconfig .yarnrc settings.xml gradle.properties tokens.json npmrc envoy.py variables.tf
-    """
-    for path in everyday.split():
+    for path in EVERYDAY:
         assert house.outcome((), f"Read /w/{path}") == "allow", path
 
 

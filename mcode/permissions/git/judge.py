@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.permissions.git import config
-from mcode.permissions.git.shows import leave_out, shows_content, shows_unnamed
+from mcode.permissions.git.shows import leave_out, shows_content, shows_only_named, shows_unnamed
 from mcode.permissions.git.table import reading_run
 from mcode.permissions.git.tracked import TrackedFiles
 from mcode.permissions.programs import GIT_SHOWS
@@ -36,11 +36,14 @@ class GitJudge:
         patterns: Sequence[FilePattern],
         *,
         anywhere: bool = False,
+        shows_secrets: bool = False,
     ) -> None:
         """`permitted`: a rule lets a place be read. `patterns`: of the deny and ask rules about reading files.
 
-        `anywhere`: repositories outside of the working directories are looked at too.
+        `anywhere`: repositories outside of the working directories are looked at too. `shows_secrets`: files with the
+        names of secrets are shown where nothing else speaks against it.
         """
+        self._shows_secrets = shows_secrets
         self._anywhere = anywhere
         self._paths = paths
         self._reading = reading
@@ -102,8 +105,13 @@ class GitJudge:
                 return fault
             text = run.text, ""
             if shows_content(run.subcommand, run.taken.given):
+                plain = self._shows_secrets or shows_only_named(run)
+                hidden = run if plain else run.hiding_secrets()
+                if isinstance(hidden, str):
+                    return hidden
+                text = hidden.text, ""
                 guarded = self._tracked.guarded(place.resolved)
-                text = guarded if isinstance(guarded, str) else leave_out(run, place.resolved, guarded)
+                text = guarded if isinstance(guarded, str) else leave_out(hidden, place.resolved, guarded)
             if isinstance(text, str):
                 return text
             texts.add(text)

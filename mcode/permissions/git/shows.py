@@ -43,6 +43,11 @@ def shows_content(subcommand: str, given: Mapping[str, str]) -> bool:
     return subcommand in ("diff", "show") and (has_content or _FIGURES.isdisjoint(given))
 
 
+def shows_only_named(run: GitRead) -> bool:
+    """True for a run that shows files of revisions, each by its name, and no difference."""
+    return bool(run.operands) and all(map(_FILE_OF_REVISION.fullmatch, run.operands))
+
+
 def shows_unnamed(words: Sequence[str]) -> bool:
     """Roughly: True where a subcommand with its arguments may show lines of files that no argument names."""
     subcommand, options = words[0], words[1:]

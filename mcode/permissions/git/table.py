@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.permissions.shell.options import Options, Takes, long_options, take_apart
@@ -17,6 +19,8 @@ _TEXT, _NUMBER, _MAYBE = Takes.TEXT, Takes.NUMBER, Takes.MAYBE
 
 INERT_RUN = "-c core.fsmonitor=false -c core.hooksPath=/dev/null --no-pager --no-optional-locks"
 """Options for every such run: no monitor, no hooks, no pager, no lock of the index."""
+
+_SECRETS = Path(__file__).with_name("secrets.gitattributes")
 
 _SHAPE = (
     "patch no-patch raw stat shortstat numstat name-only name-status summary compact-summary cumulative "
@@ -144,6 +148,22 @@ class GitRead:
     beginning: str
     """What is rendered in front of them."""
 
+    def hiding_secrets(self) -> GitRead | str:
+        """The run with what has the name of a secret shown as binary, also where only the history knows the file.
+
+        A sentence's end for options that show what is binary.
+        """
+        shown = next((name for name in ("a", "text", "binary") if name in self.taken.given), None)
+        if shown is not None:
+            option = f"-{shown}" if len(shown) == 1 else f"--{shown}"
+            return f"with `{option}` it may show files of secrets that only the history knows"
+        hidden = f"{INERT_RUN} -c {shlex.quote(f'core.attributesFile={_SECRETS}')}"
+        return replace(
+            self,
+            text=self.text.replace(INERT_RUN, hidden, 1),
+            beginning=self.beginning.replace(INERT_RUN, hidden, 1),
+        )
+
 
 def reading_run(words: Sequence[Word]) -> GitRead | str:
     """The run that the arguments of git ask for; a sentence's end where it is not in the list."""
@@ -172,14 +192,8 @@ def reading_run(words: Sequence[Word]) -> GitRead | str:
         return "git branch with a name may make or move a branch"
     if any("%G" in taken.given.get(option, "") for option in ("pretty", "format")):
         return "a format with %G runs a program that verifies signatures"
-    place = f" -C {_rendered(directory)}" if directory else ""
+    place = f" -C {shlex.quote(directory)}" if directory else ""
     beginning = " ".join((f"git{place} {INERT_RUN} {name}", *_ADDED.get(name, ())))
     text = " ".join((beginning, *(word.rendered for word in rest)))
     operands = (*(word.value for word in taken.operands), *taken.paths)
     return GitRead(text, directory, operands, name, taken, beginning)
-
-
-def _rendered(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)

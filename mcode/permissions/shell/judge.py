@@ -22,6 +22,7 @@ from mcode.permissions.programs import (
     words_of,
 )
 from mcode.permissions.resolve import exists
+from mcode.permissions.secret_names import secret_part
 from mcode.permissions.shell.files import directories_of
 from mcode.permissions.shell.places import FOUND_LIMIT, PATH_LIMIT, Directories, Reading
 from mcode.permissions.shell.reading import render
@@ -103,7 +104,14 @@ class LineJudge:
         permitted = partial(_untouched, shut, subject.paths.workspace) if ruled_only else self._permitted
         self._reading = Reading(subject.paths, permitted, unread, ruled_only=ruled_only)
         self._line: tuple[Word, ...] = ()
-        self._git = GitJudge(subject.paths, self._reading, permitted, shut, anywhere=ruled_only)
+        self._git = GitJudge(
+            subject.paths,
+            self._reading,
+            permitted,
+            shut,
+            anywhere=ruled_only,
+            shows_secrets=ruled_only or any(map(_shows_secrets, rules)),
+        )
 
     def judge(self, commands: Sequence[SimpleCommand]) -> Judgement:
         """Judge every command; nothing is run and nothing is opened but configuration of git."""
@@ -375,6 +383,12 @@ def _told(left_out: Sequence[str]) -> str:
         return _MANY_LEFT_OUT
     names = ", ".join(_ESCAPED.sub(r"\1", option.partition("=")[2]) for option in left_out)
     return f"Files of these names were left out of the search, since reading them asks or is denied: {names}."
+
+
+def _shows_secrets(rule: Rule) -> bool:
+    """True for a rule that lets files be read by the name of a secret."""
+    files = rule.match
+    return isinstance(files, Files) and not files.editing and secret_part(files.pattern.glob) is not None
 
 
 def _untouched(patterns: Sequence[FilePattern], workspace: Workspace, place: Place) -> bool:
