@@ -111,6 +111,11 @@ def _check_together(given: argparse.Namespace) -> None:
         _check_session_id(given.session_id)
     if given.input_format == "stream-json" and not given.print:
         raise UsageError("--input-format stream-json goes with -p. Nothing was started.")
+    if given.input_format == "stream-json" and given.prompt:
+        raise UsageError(
+            f"--input-format stream-json reads messages from standard input, and `{' '.join(given.prompt)[:60]}` "
+            "stands on the command line: give one of them. Nothing was started."
+        )
     if given.no_session_persistence and not given.print:
         raise UsageError("--no-session-persistence goes with -p. Nothing was started.")
     if given.no_session_persistence and (given.continue_latest or given.resume is not None):

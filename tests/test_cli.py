@@ -92,3 +92,10 @@ def test_an_empty_list_of_programs_is_no_error(
     assert run(["programs", "list"]) == 0
     assert capsys.readouterr().out == "No program has run in any session of this folder.\n"
     assert run(["programs", "show", "1"]) == 2
+
+
+def test_a_message_on_the_command_line_is_not_lost_beside_messages_on_standard_input(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["-p", "hi", "--input-format", "stream-json"]) == 2
+    assert "`hi` stands on the command line" in capsys.readouterr().err

@@ -38,8 +38,11 @@ def parse_mode(text: str) -> tuple[Mode, str | None]:
         )
     mode = _SPELLINGS.get(name)
     if mode is None:
-        names = ", ".join(str(each) for each in Mode)
-        raise ValueError(f"There is no permission mode {text!r}. The modes are {names}.")
+        from difflib import get_close_matches  # needed for an error only
+
+        near = get_close_matches(name, _SPELLINGS, 1)
+        hint = f" Did you mean {_SPELLINGS[near[0]]}?" if near else ""
+        raise ValueError(f"There is no permission mode {text!r}.{hint} The modes are {', '.join(Mode)}.")
     return mode, None
 
 

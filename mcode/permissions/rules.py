@@ -211,7 +211,8 @@ def _read_specifier(
     if tool in _NAMED_IN:
         bare = specifier.removesuffix(":*").removesuffix(" *").strip()
         return Named(bare, _NAMED_IN[tool]), ""
-    raise _BadRuleError(f"{tool} takes no specifier but `argument:value`")
+    unknown = "" if names.is_known(tool) or "_" in tool else _nobody_called(tool)
+    raise _BadRuleError(unknown or f"{tool} takes no specifier but `argument:value`")
 
 
 def _read_argument(tool: str, specifier: str) -> ArgumentValue | None:
@@ -279,6 +280,10 @@ def _name_warning(tool: str, behavior: Behavior) -> str:
         return hint
     if behavior is Behavior.ALLOW or names.is_known(tool) or "_" in tool or "*" in tool:
         return ""
+    return _nobody_called(tool)
+
+
+def _nobody_called(tool: str) -> str:
     near = names.nearest_known(tool)
     return f"no tool is called `{tool}`" + (f"; do you mean {near}?" if near else "")
 

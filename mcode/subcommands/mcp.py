@@ -233,7 +233,10 @@ def _remove(desk: ServerDesk, name: str, scope: Writable | None) -> int:
     if not holders or not holders[0].remove(name):
         foreign = [entry for entry in desk.everything if entry.name == name and entry.path is not None]
         where = f" It stands in {foreign[0].path}, which mcode does not write." if foreign else ""
-        raise UsageError(f'mcode has no server "{name}"{f" in {scope} scope" if scope else ""}.{where}')
+        known = sorted({each for shelf in shelves for each in shelf.names()})
+        there = f" Its files have: {', '.join(known)}." if known and not where else ""
+        inside = f" in {scope} scope" if scope else ""
+        raise UsageError(f'mcode has no server "{name}"{inside}; nothing was removed.{where}{there}')
     say(f'Removed the server "{name}" from {holders[0].path} ({holders[0].scope} scope).')
     return 0
 

@@ -482,8 +482,11 @@ def test_names_of_modes() -> None:
     mode, notice = parse_mode("auto")
     assert mode is Mode.DEFAULT
     assert notice is not None
+    assert parse_mode("ask") == (Mode.DEFAULT, None)  # the word of the status line
     with pytest.raises(ValueError, match="acceptEdits"):
         parse_mode("yolo")
+    with pytest.raises(ValueError, match="Did you mean plan"):
+        parse_mode("pln")
 
 
 def test_the_cycle_of_modes() -> None:

@@ -61,6 +61,7 @@ MALFORMED = {
     "Read(~bob/x)": "other users' homes are not expanded",
     "WebFetch(example.com)": "WebFetch(domain:example.com)",
     "TodoWrite(x)": "TodoWrite takes no specifier",
+    "Bsh(x)": "no tool is called `Bsh`; do you mean Bash?",
 }
 
 

@@ -144,7 +144,7 @@ def test_an_entry_is_added_as_json(shell: Shell) -> None:
         (["add-json", "a", '{"args": []}'], '"command" is missing'),
         (["list", "--", "x"], "-- goes with `mcode mcp add`"),
         (["get", "nobody"], 'There is no server "nobody" here; there are: none'),
-        (["remove", "nobody"], 'mcode has no server "nobody"'),
+        (["remove", "nobody"], 'mcode has no server "nobody"; nothing was removed.'),
         (["approve", "nobody"], 'There is no server "nobody"'),
         (["logout", "nobody"], 'There is no server "nobody"'),
         (["frobnicate"], "There is no `mcode mcp frobnicate`"),
