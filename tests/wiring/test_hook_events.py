@@ -32,7 +32,8 @@ async def told(directory: Path, count: int = 1) -> list[dict[str, Any]]:
     path = directory / "told"
     lines: list[str] = []
     for _ in range(3_000):
-        lines = path.read_text().splitlines() if path.exists() else []
+        written = path.read_text().rpartition("\n")[0] if path.exists() else ""  # whole lines alone
+        lines = written.splitlines()
         lines = [line for line in lines if line]
         if len(lines) >= count:
             break

@@ -39,6 +39,7 @@ from mcode.model.scripted import ScriptedClient
 from mcode.session.store import SessionStore
 from mcode.tool import Preview
 from mcode.ui.arrival import Arrival
+from mcode.ui.line import hands
 from mcode.ui.line.app import LineApp
 from mcode.ui.look import look_for
 from mcode.wiring.endpoint import Endpoint
@@ -127,6 +128,7 @@ async def _main(diary: Diary, options: list[str]) -> int:
 
 
 async def _run(diary: Diary, options: list[str]) -> int:
+    hands._TWICE = 60.0  # a busy machine may take its time between two keys
     bench = _workbench()
 
     async def open_agent(source: str, reference: str | None) -> Agent:

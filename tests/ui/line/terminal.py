@@ -180,7 +180,8 @@ class Terminal:
 
     def log(self, **entry: object) -> list[dict[str, Any]]:
         """The entries of the agent's log that hold these members; `...` stands for any value."""
-        entries = [json.loads(line) for line in self.log_file.read_text().splitlines()]
+        written = self.log_file.read_text().rpartition("\n")[0]  # without a line that is just being written
+        entries = [json.loads(line) for line in written.splitlines()]
         return [
             each
             for each in entries
