@@ -49,7 +49,10 @@ class Lexicon:
         return shapes
 
     def guesses(self, term: str, word: str = "") -> list[Phrase]:
-        """What an unknown term may mean among the known ones; empty where nothing is like it. `word`: its whole word."""
+        """What an unknown term may mean among the known ones; empty where nothing is like it.
+
+        `word`: what it is the stem of.
+        """
         word = word or term
         known = self._guessed.get(word)
         if known is None:  # a query is read once as a whole, and again clause by clause
