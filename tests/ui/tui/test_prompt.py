@@ -206,8 +206,7 @@ async def test_what_was_not_sent_is_on_disk_and_comes_back(tmp_path: Path) -> No
         await on.finished()
         await on.type("half a thought")
         file = on.stage.agent.session.journal.path.with_suffix("") / "draft.json"
-        await on.until(file.exists)
-        assert json.loads(file.read_text())["draft"] == "half a thought"
+        await on.until(lambda: file.exists() and json.loads(file.read_text())["draft"] == "half a thought")
         session = on.stage.agent.session.id
     async with screen(tmp_path, source="resume", reference=session) as on:
         assert on.draft == "half a thought"
