@@ -48,8 +48,8 @@ class TurnHooks(Protocol):
         """What they say of all calls of one message together."""
         ...
 
-    async def stop(self, last_message: str, active: bool) -> StopVerdict:
-        """What they say of a turn that would end."""
+    async def stop(self, last_message: str, *, active: bool) -> StopVerdict:
+        """What they say of a turn that would end; `active`: Stop hooks have sent the model back already."""
         ...
 
 

@@ -35,7 +35,7 @@ def longest_path() -> int:
         return 4_096
 
 
-def make_absolute(text: str, workspace: Workspace, argument: str = "file_path") -> Path:
+def make_absolute(text: str, workspace: Workspace, argument: str) -> Path:
     """The path that an argument names, relative ones from the shell's directory; symlinks stay as written.
 
     Raises ValueError with the reason for text that cannot be a path here.

@@ -26,14 +26,13 @@ def update_json(
     path: Path,
     change: Callable[[JsonObject], JsonObject],
     *,
-    mode: int = 0o600,
     on_unreadable: Callable[[str], None] | None = None,
 ) -> JsonObject:
     """Change a file that holds one JSON object, and return what it now holds.
 
     `change` gets a copy of the present object ({} where there is no file) and returns the new one; fields that
     it does not know must stay in it. Meanwhile `<path>.lock` is held. The content before is kept as
-    `<path>.bak`. A new file gets `mode`, an existing one keeps its own; a symbolic link keeps its target.
+    `<path>.bak`. A new file gets mode 0600, an existing one keeps its own; a symbolic link keeps its target.
 
     A file that cannot be read is never overwritten; a copy is kept as `<path>.bad-<time>`. Without
     `on_unreadable` the file stays where it is and StorageError says so: right for files that people edit. With
@@ -48,7 +47,7 @@ def update_json(
     except OSError as error:
         raise storage_error("The directory cannot be made", path.parent, error) from error
     with FileLock(_beside(path, ".lock"), wait=LOCK_PATIENCE):
-        old, mode = _read(path, mode)
+        old, mode = _read(path)
         try:
             present = {} if not old else parse_object(old.decode("utf-8-sig"))
         except (JsonError, UnicodeDecodeError) as error:
@@ -67,11 +66,12 @@ def _beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
-def _read(path: Path, mode: int) -> tuple[bytes | None, int]:
+def _read(path: Path) -> tuple[bytes | None, int]:
+    """The file's bytes, None where there is none, and the mode that it has or is to have."""
     try:
         return path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
-        return None, mode
+        return None, 0o600
     except OSError as error:
         raise storage_error(
             "The file could not be read", path, error, unchanged="It is as it was."

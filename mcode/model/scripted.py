@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mcode.jsontext import JsonObject, dump
 from mcode.model.client import ModelFailure, ModelInfo
 from mcode.model.failures import Endpoint, explain_answer
-from mcode.model.script import PromptCache, ScriptError, ScriptPlayer
+from mcode.model.script import ScriptError, ScriptPlayer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -33,13 +33,12 @@ class ScriptedClient:
         name: str = "scripted model",
         models: Sequence[ModelInfo] = DEFAULT_MODELS,
         pace: float = 0.0,
-        cache: PromptCache | None = None,
         record: bool = True,
     ) -> None:
         """`pace`: seconds between deltas where a reply gives none. `record`: keep the bodies for assertions."""
         self.requests: list[JsonObject] = []
         """Copies of the bodies that came, in order; empty where they are not recorded."""
-        self.player = ScriptPlayer(script, cache)
+        self.player = ScriptPlayer(script)
         self.closed = False
         self._name = name
         self._models = tuple(models)

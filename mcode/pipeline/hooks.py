@@ -49,7 +49,7 @@ class HookRunner:
         *,
         matches_rule: Callable[[str, Call], bool],
         spill: Callable[[str], Path],
-        mask: Callable[[str], str] = lambda text: text,
+        mask: Callable[[str], str],
         wake: Callable[[str], object] = lambda text: None,
     ) -> None:
         """`matches_rule` says whether a call fits the permission rule of a hook's `if`; `spill` writes a text that
@@ -132,8 +132,8 @@ class HookRunner:
         """
         return await self._after("PostToolUse", call, {"tool_response": response}, duration, late)
 
-    async def after_failure(self, call: Call, error: str, interrupted: bool, duration: float) -> AfterCall:
-        """PostToolUseFailure: show the hooks why a call failed."""
+    async def after_failure(self, call: Call, error: str, *, interrupted: bool, duration: float) -> AfterCall:
+        """PostToolUseFailure: show the hooks why a call failed, after how many seconds."""
         fields: JsonObject = {"error": error, "is_interrupt": interrupted}
         return await self._after("PostToolUseFailure", call, fields, duration)
 
@@ -168,7 +168,7 @@ class HookRunner:
         await self.other("SessionEnd", {"reason": reason}, reason)
         await self.close()
 
-    async def stop(self, last_message: str, active: bool) -> StopVerdict:
+    async def stop(self, last_message: str, *, active: bool) -> StopVerdict:
         """Stop: let the hooks send the model back to work. `active`: they have done so in this turn already."""
         fields: JsonObject = {"stop_hook_active": active, "last_assistant_message": last_message}
         reaction = await self.other("Stop", fields)

@@ -25,11 +25,13 @@ class SideFiles:
         self,
         session: OpenSession,
         *,
+        mask: Callable[[str], str],
         without_undo: Callable[[str], None] | None = None,
-        mask: Callable[[str], str] = str,
     ) -> None:
-        """`without_undo`: a change whose old bytes cannot be kept is made all the same, and this is told of it; None:
-        such a change is refused. `mask` replaces mcode's own keys.
+        """`mask` replaces mcode's own keys.
+
+        `without_undo`: a change is made although its old bytes cannot be kept, and this gets a text that says so;
+        with None such a change is refused.
         """
         self._session = session
         self._without_undo = without_undo

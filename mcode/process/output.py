@@ -139,7 +139,7 @@ class SpillFile:
         if len(chunk) > room:
             self.problem = f"it holds the first {SPILL_LIMIT // 1024**2} MB only"
 
-    def finish(self, needed: bool) -> Path | None:
+    def finish(self, *, needed: bool) -> Path | None:
         """Close the file; make one first where `needed`. Returns its path, or None where there is none."""
         if needed and self._descriptor is None and not self.problem:
             self._open()
@@ -182,8 +182,8 @@ class OutputRecorder:
         shown_limit: int,
         spill: Path | None,
         *,
-        secrets: Sequence[tuple[bytes, bytes]] = (),
-        spill_always: bool = False,
+        secrets: Sequence[tuple[bytes, bytes]],
+        spill_always: bool,
     ) -> None:
         """`limit`: bytes kept of each stream. `shown_limit`: characters of merged text, 0 for none.
 
@@ -246,7 +246,7 @@ class OutputRecorder:
         cut = bool(left_out) or any(shaper.lines_cut for shaper in self._shapers)
         file, problem = None, ""
         if self._spill is not None:
-            file, problem = self._spill.finish(cut), self._spill.problem
+            file, problem = self._spill.finish(needed=cut), self._spill.problem
         return Shown(
             head.decode("utf-8", "replace"),
             tail.decode("utf-8", "replace"),

@@ -37,11 +37,11 @@ class Structured:
     async def calls_ended(self, outcomes: Sequence[Outcome]) -> Reaction:
         return await self.hooks.calls_ended(outcomes)
 
-    async def stop(self, last_message: str, active: bool) -> StopVerdict:
+    async def stop(self, last_message: str, *, active: bool) -> StopVerdict:
         if not self.tool.answers and self._reminded < REMINDERS:
             self._reminded += 1
             return StopVerdict(f"Your answer counts only through {NAME}. Call it now, with the whole answer.")
-        return await self.hooks.stop(last_message, active)
+        return await self.hooks.stop(last_message, active=active)
 
 
 def structured_tool(schema: str) -> StructuredOutput:

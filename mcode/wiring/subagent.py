@@ -78,7 +78,7 @@ class _Hooks:
     async def calls_ended(self, outcomes: Sequence[Outcome]) -> Reaction:
         return await self.hooks.calls_ended(outcomes)
 
-    async def stop(self, last_message: str, active: bool) -> StopVerdict:
+    async def stop(self, last_message: str, *, active: bool) -> StopVerdict:
         fields = {
             "stop_hook_active": active,
             "last_assistant_message": last_message,

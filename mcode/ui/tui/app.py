@@ -25,7 +25,7 @@ from mcode.ui.tui.mouse import Mouse
 from mcode.ui.tui.notifier import Notifier
 from mcode.ui.tui.placeholder import KEYS_HINT, SHIFT_HINT
 from mcode.ui.tui.prompt_area import PromptArea
-from mcode.ui.tui.pump import EventPump
+from mcode.ui.tui.pump import EventPump, stream_gap
 from mcode.ui.tui.sessions import Sessions
 from mcode.ui.tui.status import Facts, StatusLine
 from mcode.ui.tui.suggestions import Suggestions
@@ -63,8 +63,8 @@ class McodeApp(LateParts, App[int], inherit_bindings=False):
         home: Path,
         manners: Manners,
         environment: Mapping[str, str],
-        messages: Sequence[str] = (),
-        theme: str | None = None,
+        messages: Sequence[str],
+        theme: str | None,
         title: bool = True,
         mouse: bool = True,
         typed: str = "",
@@ -93,7 +93,7 @@ class McodeApp(LateParts, App[int], inherit_bindings=False):
         self.theme = theme if theme in self.available_themes else default_theme(environment, dark=None)
         self.work = Work(lambda text: self.say(text, "error"), self._give_up)
         self.facts = Facts("", "default", cut=self.cut)
-        self.pump = EventPump(self._show_events, stream_gap=0.2 if "SSH_CONNECTION" in environment else 0.1)
+        self.pump = EventPump(self._show_events, stream_gap=stream_gap(environment))
         self.sessions = Sessions(self, arriving)
         self.hands, self.history = Hands(self), Entered()
         self.suggestions = Suggestions(self.cut)

@@ -61,11 +61,11 @@ def card_rows(node: CallNode, card: Card) -> list[Row]:
     return [head_row(node, card.width, card.glyphs, card.now, is_open=bool(body)), *body]
 
 
-def change_rows(diff: str, width: int, most: int = MOST_ROWS, kind: Kind = Kind.BLOCK) -> list[Row]:
+def change_rows(diff: str, width: int, most: int = MOST_ROWS) -> list[Row]:
     """A unified diff as rows: line number, sign, text. A copy has the sign and the text."""
     rows: list[Row] = []
     left = 0
-    for each in diff_rows(diff, kind):
+    for each in diff_rows(diff):
         if left or len(rows) >= most:
             left += 1
         else:

@@ -31,7 +31,7 @@ REST = 200
 class OldBlocks:
     """Follows a document and puts away, a little at a time, what is old in it."""
 
-    def __init__(self, blocks: Sequence[Block], texts: OldTexts, kept: int = KEPT) -> None:
+    def __init__(self, blocks: Sequence[Block], texts: OldTexts, kept: int) -> None:
         self._blocks = blocks
         self._texts = texts
         self._kept = kept

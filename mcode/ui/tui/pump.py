@@ -7,12 +7,12 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from mcode.events import Event
 
 STREAM_GAP = 0.1
-"""Seconds between two repaints for streamed text and progress; over a slow line twice that."""
+"""Seconds between two repaints for streamed text and progress; in a terminal over SSH twice that."""
 
 GAP = 1 / 30
 """Seconds between two repaints for everything else."""
@@ -21,10 +21,15 @@ PAINT = 0.025
 """Seconds in which a key is painted; what streams waits for it."""
 
 
+def stream_gap(environment: Mapping[str, str]) -> float:
+    """STREAM_GAP for the terminal that this environment tells of."""
+    return 2 * STREAM_GAP if "SSH_CONNECTION" in environment else STREAM_GAP
+
+
 class EventPump:
     """Collects events and hands them over in batches. While nothing comes, nothing wakes up."""
 
-    def __init__(self, show: Callable[[Sequence[Event]], None], *, stream_gap: float = STREAM_GAP) -> None:
+    def __init__(self, show: Callable[[Sequence[Event]], None], *, stream_gap: float) -> None:
         self._show = show
         self._stream_gap = stream_gap
         self._waiting: deque[Event] = deque()

@@ -58,8 +58,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         Binding("end", "scroll_end", show=False),
     ]
 
-    def __init__(self, document: Document, look: Look, *, name: str | None = None) -> None:
-        super().__init__(name=name)
+    def __init__(self, document: Document, look: Look) -> None:
+        super().__init__()
         self.document = document
         self.look = look
         self._cache = RowCache(document, look)
