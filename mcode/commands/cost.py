@@ -22,10 +22,10 @@ async def _cost(context: CommandContext, arguments: Arguments) -> CommandResult:
     rows = [
         ("cost", dollars(totals["cost"])),
         ("requests", _requests(totals)),
-        ("input", f"{tokens(beside)} tokens, beside the cache"),
-        ("from the cache", f"{tokens(totals['cache_read'])} tokens"),
-        ("into the cache", f"{tokens(totals['cache_written'])} tokens"),
-        ("output", f"{tokens(totals['output_tokens'])} tokens"),
+        ("input", f"{_counted(beside)}, beside the cache"),
+        ("from the cache", _counted(totals["cache_read"])),
+        ("into the cache", _counted(totals["cache_written"])),
+        ("output", _counted(totals["output_tokens"])),
         ("waited", f"{waited:.0f} s for the model, since the session was opened here"),
     ]
     lines = ["This session from its beginning, sub-agents and summaries included", table(rows)]
@@ -37,6 +37,10 @@ async def _cost(context: CommandContext, arguments: Arguments) -> CommandResult:
     if totals["cost"] is None:
         lines.append("Prices by model stand in the settings, under mcode.prices.")
     return CommandResult("\n".join(lines), {**totals, "seconds_waited": round(waited, 1)})
+
+
+def _counted(count: int) -> str:
+    return f"{tokens(count)} {'token' if count == 1 else 'tokens'}"
 
 
 def _requests(totals: JsonObject) -> str:

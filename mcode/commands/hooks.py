@@ -32,7 +32,8 @@ async def _hooks(context: CommandContext, arguments: Arguments) -> CommandResult
     untrusted = sum(item.kind == HOOK for item in settings.withheld)
     off = f"Not trusted and never run: {plural(untrusted, 'hook')} of this folder. /trust shows them."
     if not settings.hooks:
-        return CommandResult(off if untrusted else "No hooks are set.", data)
+        none = "No hooks are set. They stand under `hooks` in a settings file: ~/.mcode/settings.json for your own."
+        return CommandResult(off if untrusted else none, data)
     lines = [f"{plural(len(settings.hooks), 'hook')}", *([off] if untrusted else [])]
     if settings.disable_all_hooks:
         lines.append("All hooks are switched off by disableAllHooks; none of these runs.")

@@ -48,11 +48,14 @@ def special_inspector(name: str, front: McodeApp, result: CommandResult) -> Insp
         case "rewind" if rows and "turn" in rows[0]:
             return TableInspector(front, REWIND, rows[::-1], _last_line(result.text))
         case "model" if data.get("offered"):
-            offered = [{"model": each, "current": each == front.agent.model} for each in data["offered"]]
-            return TableInspector(front, MODEL, offered)
+            now = front.agent.model
+            names = [*([] if now in data["offered"] else [now]), *data["offered"]]
+            return TableInspector(
+                front, MODEL, [{"model": each, "current": each == now} for each in names if each]
+            )
         case "theme" if rows:
             return TableInspector(front, THEME, rows)
-        case "diff":
+        case "diff" if rows:
             return TextInspector(front, "/diff", result.text, style=_change_style)
         case "help" if rows and "summary" in rows[0]:
             return TableInspector(front, HELP, rows)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from mcode.commands.host import CommandContext
+from mcode.commands.registry import CommandResult
 from mcode.commands.standard import standard_registry
 from mcode.events import Ledger, Notice
 from mcode.ui.tui.approval_screen import ApprovalScreen
+from mcode.ui.tui.inspectors import special_inspector
 from tests.stage import stage, turns, use
 from tests.ui.tui.screen import COUNTS, screen
+from tools.local_session import MODEL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +31,22 @@ async def test_each_command_opens_on_the_whole_screen_and_escape_goes_back(tmp_p
             await on.until(lambda command=command: on.shown.startswith(f" {command}"))
             await on.press("escape")
             await on.until(lambda: on.app.screen is on.app.main)
+
+
+async def test_a_sentence_opens_no_screen_and_the_model_in_use_stands_in_the_list_though_it_is_not_offered(
+    tmp_path: Path,
+) -> None:
+    async with screen(tmp_path) as on:
+        await on.type("/diff\n")
+        await on.until(lambda: "No file differs from what it was" in on.shown)
+        assert on.app.screen is on.app.main
+        await on.type("/hooks\n")
+        await on.until(lambda: "They stand under `hooks`" in on.shown)
+        opened = special_inspector("model", on.app, CommandResult("", {"offered": ["one", "two"]}))
+        assert opened is not None
+        on.app.push_screen(opened)
+        await on.until(lambda: "two" in on.shown)
+        assert [line.split() for line in on.shown.splitlines() if " now" in line] == [[">", MODEL, "now"]]
 
 
 async def test_json_is_printed_and_opens_nothing(tmp_path: Path) -> None:
