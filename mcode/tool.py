@@ -16,6 +16,17 @@ if TYPE_CHECKING:
     from mcode.jsontext import JsonObject, JsonValue
 
 
+def object_schema(properties: JsonObject, *, required: Sequence[str] = ()) -> JsonObject:
+    """The JSON Schema of an object with these properties and no others, as `Tool.input_schema` wants it.
+
+    `required` names the properties that must be given.
+    """
+    schema: JsonObject = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = list(required)
+    return {**schema, "additionalProperties": False}
+
+
 class Effect(StrEnum):
     """What running a tool can do. A tool with none of these only reads inside the agent's own memory."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from typing_extensions import override
 
 from mcode.builtins.description import read_description
-from mcode.tool import Effect, Placement, Preview, Tool
+from mcode.tool import Effect, Placement, Preview, Tool, object_schema
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
@@ -32,18 +32,16 @@ class AgentTool(Tool):
     name = "Agent"
     effects = frozenset({Effect.CHANGES_SESSION})
     placement = Placement.TOP_LEVEL_ONLY
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "prompt": {"type": "string", "minLength": 1},
             "description": {"type": "string", "description": "three to five words, for the screen"},
             "subagent_type": {"type": "string", "description": "default general-purpose"},
             "model": {"type": "string"},
             "run_in_background": {"type": "boolean", "description": "its answer comes in a message later"},
         },
-        "required": ["prompt", "description"],
-        "additionalProperties": False,
-    }
+        required=["prompt", "description"],
+    )
 
     def __init__(self, agents: Agents, *, seldom: bool) -> None:
         """`seldom`: nobody has defined a kind of agent, so the definition is not in the first request."""

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from mcode.builtins.description import read_description
 from mcode.call import FailureKind
-from mcode.tool import Choice, Effect, Placement, Preview, Question, Tool, ToolResult
+from mcode.tool import Choice, Effect, Placement, Preview, Question, Tool, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
@@ -26,9 +26,8 @@ class AskUserQuestion(Tool):
     name = "AskUserQuestion"
     effects = frozenset({Effect.ASKS_USER})
     placement = Placement.TOP_LEVEL_ONLY
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "questions": {
                 "type": "array",
                 "minItems": 1,
@@ -58,9 +57,8 @@ class AskUserQuestion(Tool):
                 },
             }
         },
-        "required": ["questions"],
-        "additionalProperties": False,
-    }
+        required=["questions"],
+    )
 
     def __init__(self) -> None:
         self.description = read_description("ask_user_question")

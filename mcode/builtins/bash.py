@@ -18,7 +18,7 @@ from mcode.builtins.refusal import RefusalError, failed
 from mcode.call import FailureKind, Origin
 from mcode.process.environment import find_program
 from mcode.process.run import ProcessResult, ProcessSpec, run_process
-from mcode.tool import Access, Effect, Preview, Tool, ToolResult
+from mcode.tool import Access, Effect, Preview, Tool, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -68,9 +68,8 @@ class Bash(Tool):
 
     name = "Bash"
     effects = frozenset({Effect.RUNS_COMMANDS})
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "command": {"type": "string", "minLength": 1},
             "description": {"type": "string", "description": "What it does, in a few words for the user"},
             "timeout": {
@@ -81,9 +80,8 @@ class Bash(Tool):
             },
             "run_in_background": {"type": "boolean"},
         },
-        "required": ["command"],
-        "additionalProperties": False,
-    }
+        required=["command"],
+    )
     input_examples: tuple[JsonObject, ...] = ({"command": "npm run dev", "run_in_background": True},)
 
     def __init__(

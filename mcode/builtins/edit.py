@@ -17,7 +17,7 @@ from mcode.builtins.refusal import UNCHANGED, RefusalError
 from mcode.builtins.splice import Replacement, line_of, places, splice
 from mcode.errors import McodeError
 from mcode.text import show_control
-from mcode.tool import Effect, Preview
+from mcode.tool import Effect, Preview, object_schema
 
 if TYPE_CHECKING:
     from mcode.builtins.handles import Snapshot
@@ -35,17 +35,15 @@ class Edit(FileTool):
 
     name = "Edit"
     effects = frozenset({Effect.WRITES_FILES})
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "file_path": {"type": "string"},
             "old_string": {"type": "string"},
             "new_string": {"type": "string"},
             "replace_all": {"type": "boolean"},
         },
-        "required": ["file_path", "old_string", "new_string"],
-        "additionalProperties": False,
-    }
+        required=["file_path", "old_string", "new_string"],
+    )
 
     @override
     async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from mcode.builtins.description import read_description
 from mcode.call import FailureKind
-from mcode.tool import Choice, Effect, Placement, Preview, Question, Tool, ToolResult
+from mcode.tool import Choice, Effect, Placement, Preview, Question, Tool, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,12 +47,9 @@ class ExitPlanMode(Tool):
     name = "ExitPlanMode"
     effects = frozenset({Effect.ASKS_USER, Effect.CHANGES_SESSION})
     placement = Placement.TOP_LEVEL_ONLY
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {"plan": {"type": "string", "minLength": 1, "description": "Markdown"}},
-        "required": ["plan"],
-        "additionalProperties": False,
-    }
+    input_schema = object_schema(
+        {"plan": {"type": "string", "minLength": 1, "description": "Markdown"}}, required=["plan"]
+    )
 
     def __init__(self, control: PlanControl, *, seldom: bool) -> None:
         """`seldom`: the session does not begin in mode plan, so the definition is not in its first request."""

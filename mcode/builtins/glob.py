@@ -21,7 +21,7 @@ from mcode.builtins.search_tool import (
     limited,
     require_usable,
 )
-from mcode.tool import Preview, ToolResult
+from mcode.tool import Preview, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from mcode.builtins.search import Found
@@ -33,12 +33,9 @@ class Glob(SearchTool):
     """Lists files, the newest first."""
 
     name = "Glob"
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}},
-        "required": ["pattern"],
-        "additionalProperties": False,
-    }
+    input_schema = object_schema(
+        {"pattern": {"type": "string"}, "path": {"type": "string"}}, required=["pattern"]
+    )
 
     @override
     async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:

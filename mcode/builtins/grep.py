@@ -24,7 +24,7 @@ from mcode.builtins.search_tool import (
     require_usable,
 )
 from mcode.text import show_control
-from mcode.tool import Preview, ToolResult
+from mcode.tool import Preview, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from mcode.builtins.search import FileHits, Found
@@ -39,9 +39,8 @@ class Grep(SearchTool):
     """Finds files, lines or numbers of lines that match."""
 
     name = "Grep"
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "pattern": {"type": "string"},
             "path": {"type": "string"},
             "glob": {"type": "string"},
@@ -54,9 +53,8 @@ class Grep(SearchTool):
             "multiline": {"type": "boolean"},
             "head_limit": {"type": "integer", "minimum": 1},
         },
-        "required": ["pattern"],
-        "additionalProperties": False,
-    }
+        required=["pattern"],
+    )
     input_examples: tuple[JsonObject, ...] = ({"pattern": "TODO", "glob": "*.py", "output_mode": "content"},)
 
     @override

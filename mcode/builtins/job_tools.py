@@ -11,7 +11,7 @@ from mcode.builtins.description import read_description
 from mcode.builtins.job_output import new_output
 from mcode.builtins.jobs import Job, Jobs, one_line
 from mcode.builtins.refusal import RefusalError, failed
-from mcode.tool import Effect, Placement, Preview, Tool, ToolResult
+from mcode.tool import Effect, Placement, Preview, Tool, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
@@ -47,9 +47,8 @@ class TaskOutput(JobTool):
     """Shows what a job has written since the last look. Its data is {task_id, status, exit_code, output, file}."""
 
     name = "TaskOutput"
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "task_id": {"type": "string", "description": "Such as b1, from the call that started the job"},
             "block": {"type": "boolean", "description": "Wait for the job's end; default true"},
             "timeout": {
@@ -59,9 +58,8 @@ class TaskOutput(JobTool):
                 "description": f"Milliseconds to wait at most; default {DEFAULT_WAIT}",
             },
         },
-        "required": ["task_id"],
-        "additionalProperties": False,
-    }
+        required=["task_id"],
+    )
     input_examples: tuple[JsonObject, ...] = (
         {"task_id": "b1"},
         {"task_id": "b2", "block": False},
@@ -87,12 +85,9 @@ class TaskStop(JobTool):
     """Ends a job with everything that it started. Its data is as TaskOutput's."""
 
     name = "TaskStop"
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {"task_id": {"type": "string", "description": "Such as b1"}},
-        "required": ["task_id"],
-        "additionalProperties": False,
-    }
+    input_schema = object_schema(
+        {"task_id": {"type": "string", "description": "Such as b1"}}, required=["task_id"]
+    )
 
     def __init__(self, jobs: Jobs) -> None:
         super().__init__(jobs, "task_stop")

@@ -14,7 +14,7 @@ from mcode.builtins.paths import resolve, shown
 from mcode.builtins.refusal import UNCHANGED, RefusalError, failed
 from mcode.errors import McodeError
 from mcode.text import Kind, clean
-from mcode.tool import Access, Effect, Placement, Preview, Tool
+from mcode.tool import Access, Effect, Placement, Preview, Tool, object_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,15 +37,13 @@ class MemoryNote(Tool):
     name = "MemoryNote"
     effects = frozenset({Effect.WRITES_FILES})
     placement = Placement.DEFERRED
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "note": {"type": "string", "minLength": 1, "maxLength": NOTE_LIMIT},
             "scope": {"enum": ["project", "user"], "description": "Default project"},
         },
-        "required": ["note"],
-        "additionalProperties": False,
-    }
+        required=["note"],
+    )
     input_examples: tuple[JsonObject, ...] = (
         {"note": "Run the tests with `make check`; plain pytest misses the generated files."},
         {"note": "Answer in German.", "scope": "user"},

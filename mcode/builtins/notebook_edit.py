@@ -15,7 +15,7 @@ from mcode.builtins.notebook import CellChange, Notebook
 from mcode.builtins.paths import resolve
 from mcode.builtins.refusal import UNCHANGED, RefusalError
 from mcode.errors import McodeError
-from mcode.tool import Effect, Placement, Preview
+from mcode.tool import Effect, Placement, Preview, object_schema
 
 if TYPE_CHECKING:
     from mcode.builtins.handles import Snapshot
@@ -31,9 +31,8 @@ class NotebookEdit(FileTool):
     placement = Placement.DEFERRED
     path_argument = "notebook_path"
     description_file = "notebook_edit"
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "notebook_path": {"type": "string"},
             "cell_id": {
                 "type": "string",
@@ -47,9 +46,8 @@ class NotebookEdit(FileTool):
             },
             "edit_mode": {"enum": ["replace", "insert", "delete"], "description": "Default replace"},
         },
-        "required": ["notebook_path"],
-        "additionalProperties": False,
-    }
+        required=["notebook_path"],
+    )
     input_examples: tuple[JsonObject, ...] = (
         {
             "notebook_path": "analysis/load.ipynb",

@@ -18,7 +18,7 @@ from mcode.builtins.refusal import RefusalError, explain
 from mcode.builtins.suggestions import similar_names
 from mcode.builtins.window import Window, show_lines
 from mcode.images.store import is_pasted
-from mcode.tool import Effect, Preview, ToolResult
+from mcode.tool import Effect, Preview, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from mcode.builtins.file_state import FileState
@@ -35,16 +35,14 @@ class Read(FileTool):
     name = "Read"
     effects = frozenset({Effect.READS_FILES})
     output_limit = 400_000
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "file_path": {"type": "string"},
             "offset": {"type": "integer", "minimum": 1},
             "limit": {"type": "integer", "minimum": 1},
         },
-        "required": ["file_path"],
-        "additionalProperties": False,
-    }
+        required=["file_path"],
+    )
 
     @override
     async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:

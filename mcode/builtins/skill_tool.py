@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from typing_extensions import override
 
 from mcode.builtins.description import read_description
-from mcode.tool import Effect, Placement, Preview, Tool, ToolResult
+from mcode.tool import Effect, Placement, Preview, Tool, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from mcode.call import Call
@@ -34,15 +34,13 @@ class SkillTool(Tool):
     effects = frozenset({Effect.CHANGES_SESSION})
     placement = Placement.TOP_LEVEL_ONLY
     output_limit = 200_000
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "skill": {"type": "string", "minLength": 1},
             "args": {"type": "string"},
         },
-        "required": ["skill"],
-        "additionalProperties": False,
-    }
+        required=["skill"],
+    )
 
     def __init__(self, skills: SkillBook, *, seldom: bool = False) -> None:
         """`seldom`: the model hears of skills in mid-session only, so the definition is not in the first request."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from mcode.builtins.description import read_description
-from mcode.tool import Effect, Placement, Preview, Tool, ToolResult
+from mcode.tool import Effect, Placement, Preview, Tool, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
@@ -23,9 +23,8 @@ class TodoWrite(Tool):
     name = "TodoWrite"
     effects = frozenset({Effect.CHANGES_SESSION})
     placement = Placement.TOP_LEVEL_ONLY
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "todos": {
                 "type": "array",
                 "items": {
@@ -40,9 +39,8 @@ class TodoWrite(Tool):
                 },
             }
         },
-        "required": ["todos"],
-        "additionalProperties": False,
-    }
+        required=["todos"],
+    )
 
     def __init__(self) -> None:
         self.description = read_description("todo_write")

@@ -25,7 +25,7 @@ from mcode.builtins.web_address import (
 )
 from mcode.builtins.web_page import Page, is_readable, read_page
 from mcode.call import FailureKind
-from mcode.tool import Access, Choice, Effect, Placement, Preview, Question, Tool, ToolResult
+from mcode.tool import Access, Choice, Effect, Placement, Preview, Question, Tool, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -68,15 +68,13 @@ class WebFetch(Tool):
     effects = frozenset({Effect.NETWORK})
     placement = Placement.DEFERRED
     output_limit = 30_000
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "url": {"type": "string", "description": "http:// or https://"},
             "prompt": {"type": "string", "description": "What you look for on the page"},
         },
-        "required": ["url"],
-        "additionalProperties": False,
-    }
+        required=["url"],
+    )
     input_examples: tuple[JsonObject, ...] = (
         {"url": "https://docs.python.org/3/library/asyncio-task.html", "prompt": "How do task groups end?"},
         {"url": "https://api.github.com/repos/python/cpython/releases/latest"},

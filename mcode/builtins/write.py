@@ -15,7 +15,7 @@ from mcode.builtins.paths import resolve
 from mcode.builtins.refusal import RefusalError
 from mcode.errors import McodeError
 from mcode.text import show_control
-from mcode.tool import Effect, Preview
+from mcode.tool import Effect, Preview, object_schema
 
 if TYPE_CHECKING:
     from mcode.builtins.handles import Snapshot
@@ -31,12 +31,9 @@ class Write(FileTool):
 
     name = "Write"
     effects = frozenset({Effect.WRITES_FILES})
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {"file_path": {"type": "string"}, "content": {"type": "string"}},
-        "required": ["file_path", "content"],
-        "additionalProperties": False,
-    }
+    input_schema = object_schema(
+        {"file_path": {"type": "string"}, "content": {"type": "string"}}, required=["file_path", "content"]
+    )
 
     @override
     async def preview(self, arguments: JsonObject, workspace: Workspace) -> Preview:

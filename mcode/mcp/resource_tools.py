@@ -9,7 +9,7 @@ from typing_extensions import override
 from mcode.call import FailureKind
 from mcode.mcp.connection import UnavailableError
 from mcode.text import Kind, clean
-from mcode.tool import Effect, Placement, Preview, Tool, ToolResult
+from mcode.tool import Effect, Placement, Preview, Tool, ToolResult, object_schema
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
@@ -28,11 +28,7 @@ class ListMcpResources(Tool):
         "List the resources (documents, records, files) that MCP servers offer for reading, with their server, URI "
         "and title. Give `server` for those of one server. Read one with ReadMcpResourceTool."
     )
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {"server": {"type": "string", "description": "Name of one MCP server"}},
-        "additionalProperties": False,
-    }
+    input_schema = object_schema({"server": {"type": "string", "description": "Name of one MCP server"}})
     input_examples = ({}, {"server": "docs"})
     placement = Placement.DEFERRED
     timeout = 60.0
@@ -69,15 +65,13 @@ class ReadMcpResource(Tool):
         "Read one resource of an MCP server by its URI, as ListMcpResourcesTool or a resource link names it. "
         "Returns its text; an image is shown; what else is no text is kept in a file whose path is returned."
     )
-    input_schema: JsonObject = {  # noqa: RUF012 -- declared by Tool, never changed
-        "type": "object",
-        "properties": {
+    input_schema = object_schema(
+        {
             "server": {"type": "string", "description": "Name of the MCP server"},
             "uri": {"type": "string", "description": "URI of the resource, such as `memo://insights`"},
         },
-        "required": ["server", "uri"],
-        "additionalProperties": False,
-    }
+        required=["server", "uri"],
+    )
     input_examples = ({"server": "docs", "uri": "docs://guide/install"},)
     effects = frozenset({Effect.NETWORK})
     placement = Placement.DEFERRED

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from mcode.run_code.limits import Limits
-from mcode.tool import Placement, Preview, Tool
+from mcode.tool import Placement, Preview, Tool, object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,9 +79,8 @@ class RunCode(Tool):
         self._runner: Runner | None = None
         self._described: tuple[list[Tool], str] = ([], "")
         limits = surroundings.limits
-        self.input_schema = {
-            "type": "object",
-            "properties": {
+        self.input_schema = object_schema(
+            {
                 "code": {"type": "string", "minLength": 1},
                 "max_output_chars": {
                     "type": "integer",
@@ -90,9 +89,8 @@ class RunCode(Tool):
                     "description": f"default {limits.result_shown}",
                 },
             },
-            "required": ["code"],
-            "additionalProperties": False,
-        }
+            required=["code"],
+        )
 
     @property
     @override
