@@ -622,3 +622,24 @@ def test_the_attributes_that_hide_secrets_name_what_the_names_of_secrets_do(tmp_
     ).stdout.splitlines()
     hidden = {line.partition(": ")[0] for line in listed if line.endswith(": unset")}
     assert {name for name in names if secret_part(name)} == hidden
+
+
+def test_k_04_a_wildcard_for_git_shows_no_configuration_in_which_a_credential_stands(
+    scratch: Scratch,
+) -> None:
+    file = scratch.folder / ".git/config"
+    before = file.read_text()
+    lines = ("git remote -v", "git config --list", "git -C src remote get-url origin")
+    try:
+        for address, expected in (
+            ("https://host/a", Behavior.ALLOW),
+            ("https://me:" + "hunter" * 2 + "@host/a", Behavior.ASK),
+        ):
+            file.write_text(f'{before}[remote "origin"]\n\turl = {address}\n')
+            for line in lines:
+                assert ruled(scratch, line, "allow Bash(git *)").behavior is expected, line
+        allowed = ruled(scratch, "git remote -v", "allow Bash(git *)", "allow Read(.git/config)")
+        assert allowed.behavior is Behavior.ALLOW
+        assert ruled(scratch, "git remote -v", "allow Bash(git remote -v)").behavior is Behavior.ALLOW
+    finally:
+        file.write_text(before)

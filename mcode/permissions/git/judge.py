@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mcode.permissions.shell.words import Word
 
 _SHOWS_UNNAMED = GIT_SHOWS | {"stash"}
+_SHOWS_CONFIGURATION = ("config", "remote")
 
 
 class GitJudge:
@@ -72,6 +73,8 @@ class GitJudge:
             theirs = (self._paths.locate(run.directory or ".", Path(each)) for each in directories)
             known = self._anywhere or all(map(self._paths.inside, theirs))
             return self._narrowed(run, directories) if known else None
+        if not self._shows_secrets and any(word.value in _SHOWS_CONFIGURATION for word in words):
+            return self._credentials(directories) or None
         subcommand = next((at for at, word in enumerate(words) if word.value in _SHOWS_UNNAMED), None)
         if subcommand is None:
             return None
@@ -94,6 +97,14 @@ class GitJudge:
             guarded = self._tracked.ruled(directory)
             if guarded:
                 return f"it may show {guarded}, and a rule about files speaks of that"
+        return ""
+
+    def _credentials(self, directories: Sequence[str]) -> str:
+        """That the configuration of a repository here holds credentials, as a sentence's end; empty where none does."""
+        for directory in directories:
+            file = self._tracked.configuration(directory)
+            if file and config.holds_credentials(file) and not self._permitted(self._paths.locate(file)):
+                return f"it may show {file}, which holds credentials"
         return ""
 
     def _narrowed(self, run: GitRead, directories: Sequence[str]) -> tuple[str, str] | str:
