@@ -155,9 +155,10 @@ class Ranker:
         weight = 0.0
         limit = self._own_rarity(group)
         trust = 1.0 if group.weight >= 1 else 0.5
+        surest = max(group.alternatives.values(), default=0.0)
         for phrase, share in group.alternatives.items():
             rarity = sum(map(self._postings.rarity, phrase)) / len(phrase)
-            if share == 1.0:
+            if share == surest:
                 weight = max(weight, rarity)
                 deeds |= self._actions.get(phrase[0], frozenset())
             for term in phrase:

@@ -6,6 +6,7 @@ import pytest
 
 from mcode.catalog.entry import Entry
 from mcode.catalog.search import ToolIndex
+from mcode.catalog.vocabulary.load import vocabulary
 from tests.catalog.shelf import SHELF, found, shelf, short, tool
 
 INDEX = shelf()
@@ -261,6 +262,18 @@ def test_what_no_tool_does_has_no_match(query: str) -> None:
 )
 def test_names_and_numbers_that_no_tool_knows_do_not_make_it_one(query: str) -> None:
     assert not INDEX.search(query).no_match
+
+
+def test_every_phrase_of_the_vocabulary_is_a_query_alone_and_as_a_clause() -> None:
+    few = ToolIndex.build([tool("ops", "health_check", "Reports the health of the cluster."), *SHELF[:5]])
+    for phrase in map(" ".join, vocabulary().meanings):
+        assert all(hit.score > 0 for hit in few.search(f"{phrase}, list").hits), phrase
+
+
+def test_words_of_the_vocabulary_that_only_stand_for_others_find_those() -> None:
+    health = ToolIndex.build([*SHELF, tool("ops", "health_check", "Reports the health of the cluster.")])
+    assert found(health, "is going", 1) == ["ops/health_check"]
+    assert "ops/health_check" in found(health, "how is it going, is going nuts", 3)
 
 
 def test_an_empty_query_finds_nothing_and_says_so() -> None:
