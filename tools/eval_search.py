@@ -11,11 +11,12 @@ no need at all means that nothing fits. `--tune` chooses the numbers of the rank
 servers and reports the other half, both ways round: what a gain is worth shows there, not on what it was chosen on.
 `--semantic` also counts meaning, where the extra of that name is installed; all vectors are worked out first.
 
-Beside this program lie `fresh_queries_dev.jsonl` and `fresh_queries_held.jsonl`: 202 queries on the recorded tools of
-33 public servers, for `--set`. A language model wrote them from the tools' names and the first lines of their
-descriptions, before it read the tables or the ranking of the search and before any of them was tried, for what people
-and models ask in passing; a need lists every tool that the descriptions say would do. Each kind and language was
-split at random. Misses of the first file may be studied; of the second only its totals were ever looked at.
+Beside this program lie `fresh_queries_dev.jsonl` and `fresh_queries_held.jsonl`: 442 queries on the recorded tools of
+33 public servers, for `--set`. A language model wrote them from the tools' names and descriptions, before it read the
+tables or the ranking of the search and before any of them was tried: 202 (fresh-) for what people and models ask in
+passing, and 240 (random-) for tools that were drawn at random, a third of them as a user puts it who knows of no tool.
+A need lists every tool that the descriptions say would do. Each was split at random or every other one. Misses of the
+first file may be studied; of the second only its totals were ever looked at, and one query that made a search fail.
 """
 
 from __future__ import annotations
