@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -643,3 +644,17 @@ def test_k_04_a_wildcard_for_git_shows_no_configuration_in_which_a_credential_st
         assert ruled(scratch, "git remote -v", "allow Bash(git remote -v)").behavior is Behavior.ALLOW
     finally:
         file.write_text(before)
+
+
+def test_k_04_a_wildcard_for_git_shows_no_secrets_by_options_that_are_not_listed(forgetful: Scratch) -> None:
+    (forgetful.folder / ".env").write_text("TOKEN=8\n")
+    for line in (
+        "git log -p -m --all",
+        "git whatchanged -p --all",
+        "git diff --full-index HEAD~1 --color-words",
+    ):
+        verdict = ruled(forgetful, line, "allow Bash(git *)")
+        assert "TOKEN" not in shown(forgetful, verdict), line
+        assert "TOKEN" in shown(forgetful, replace(verdict, run_as=line)), line
+        assert ruled(forgetful, f"{line} --text", "allow Bash(git *)").behavior is Behavior.ASK
+    assert ruled(forgetful, "git log -m --oneline", "allow Bash(git *)").run_as == "git log -m --oneline"

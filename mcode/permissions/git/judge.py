@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from mcode.permissions.git import config
 from mcode.permissions.git.shows import leave_out, shows_content, shows_only_named, shows_unnamed
-from mcode.permissions.git.table import reading_run
+from mcode.permissions.git.table import HIDING, reading_run, shows_binary
 from mcode.permissions.git.tracked import TrackedFiles
-from mcode.permissions.programs import GIT_SHOWS
+from mcode.permissions.programs import GIT_SHOWS, words_of
 from mcode.permissions.shell.table import Reads
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mcode.permissions.shell.words import Word
 
 _SHOWS_UNNAMED = GIT_SHOWS | {"stash"}
+_HIDES = words_of("log show diff grep whatchanged stash")
 _SHOWS_CONFIGURATION = ("config", "remote")
 
 
@@ -86,7 +87,14 @@ class GitJudge:
         fault = self._ruled(named, directories)
         if fault:
             return fault
-        return self.ruled([word.value for word in words], directories if self._patterns else ()) or None
+        values = [word.value for word in words]
+        fault = self.ruled(values, directories if self._patterns else ())
+        hides = (
+            not self._shows_secrets and values[subcommand] in _HIDES and shows_unnamed(values[subcommand:])
+        )
+        if fault or not hides:
+            return fault or None
+        return shows_binary(values) or (" ".join(("git", HIDING, *(word.rendered for word in words))), "")
 
     def ruled(self, words: Sequence[str], directories: Sequence[str]) -> str:
         """Why a run that is known roughly may show what a rule speaks of; empty where nothing says so."""

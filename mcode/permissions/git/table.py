@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mcode.permissions.shell.options import Options, Takes, long_options, take_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from mcode.permissions.shell.options import Arguments
     from mcode.permissions.shell.words import Word
@@ -21,6 +21,8 @@ INERT_RUN = "-c core.fsmonitor=false -c core.hooksPath=/dev/null --no-pager --no
 """Options for every such run: no monitor, no hooks, no pager, no lock of the index."""
 
 _SECRETS = Path(__file__).with_name("secrets.gitattributes")
+HIDING = f"-c {shlex.quote(f'core.attributesFile={_SECRETS}')}"
+"""An option by which what has the name of a secret counts as binary, also where only the history knows the file."""
 
 _SHAPE = (
     "patch no-patch raw stat shortstat numstat name-only name-status summary compact-summary cumulative "
@@ -153,16 +155,21 @@ class GitRead:
 
         A sentence's end for options that show what is binary.
         """
-        shown = next((name for name in ("a", "text", "binary") if name in self.taken.given), None)
-        if shown is not None:
-            option = f"-{shown}" if len(shown) == 1 else f"--{shown}"
-            return f"with `{option}` it may show files of secrets that only the history knows"
-        hidden = f"{INERT_RUN} -c {shlex.quote(f'core.attributesFile={_SECRETS}')}"
+        fault = shows_binary("-a" if name == "a" else f"--{name}" for name in self.taken.given)
+        if fault:
+            return fault
+        hidden = f"{INERT_RUN} {HIDING}"
         return replace(
             self,
             text=self.text.replace(INERT_RUN, hidden, 1),
             beginning=self.beginning.replace(INERT_RUN, hidden, 1),
         )
+
+
+def shows_binary(options: Iterable[str]) -> str:
+    """Why `HIDING` is not enough with these options, as a sentence's end; empty where it is."""
+    shown = next((each for each in options if each in ("-a", "--text", "--binary")), "")
+    return f"with `{shown}` it may show files of secrets that only the history knows" if shown else ""
 
 
 def reading_run(words: Sequence[Word]) -> GitRead | str:
