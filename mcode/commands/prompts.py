@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 PREFIX = "mcp__"
 
-PATIENCE = 10.0
-"""Seconds for servers that are still connecting, before a prompt is called unknown."""
+PATIENCE = 30.0
+"""Seconds for the server of a prompt that is not known yet to connect and list its prompts."""
 
 
 async def run_prompt(context: CommandContext, name: str, arguments: Arguments) -> CommandResult | None:
@@ -26,7 +26,7 @@ async def run_prompt(context: CommandContext, name: str, arguments: Arguments) -
         return None
     text = await servers.extras.prompt_text(name, arguments.words)
     if text is None:
-        await servers.settle(PATIENCE)
+        await servers.extras.learn_prompt(name, PATIENCE)
         text = await servers.extras.prompt_text(name, arguments.words)
     if text is None:
         return None

@@ -87,6 +87,8 @@ class Connection:
     """Lists that have changed and were not asked for since."""
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while it is neither connecting nor about to."""
+    _extras: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once prompts and resources were asked for, or can no longer be."""
     _active: list[ActiveCall] = field(default_factory=list[ActiveCall])
     _closing: bool = False
 
@@ -96,6 +98,7 @@ class Connection:
             return
         self._cancel_timer()
         self._settled.clear()
+        self._extras.clear()
         self._become("connecting")
         self._orders = asyncio.Queue()
         self._task = asyncio.create_task(self._live(), name=f"mcp {self.name}")
@@ -136,6 +139,11 @@ class Connection:
         if self._client is None:
             raise UnavailableError(self.why_failed)
         return self._client
+
+    async def ask_for_extras(self) -> None:
+        """Connect where need be, and wait until its prompts and resources were asked for; raises UnavailableError."""
+        await self.ready()
+        await self._extras.wait()
 
     async def call(self, tool: str, arguments: JsonObject, asker: Asker) -> JsonObject:
         """Call a tool by the server's own name of it and return the result as the protocol has it.
@@ -209,6 +217,7 @@ class Connection:
             self._client = None
             self._fail(why, for_good=lasting) if why and not self._closing else self._become("off")
             self._settled.set()
+            self._extras.set()
 
     async def _connect_and_serve(self) -> None:
         orders, self._changed = self._orders, set()
@@ -264,6 +273,7 @@ class Connection:
                 if "end" in orders:
                     raise EOFError(self.describe_fault() or "it closed the connection")
                 await self._refresh(client, screen, orders | kinds)
+                self._extras.set()
                 kinds = set[str]()
         finally:
             if listening is not None:

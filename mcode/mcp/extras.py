@@ -106,6 +106,22 @@ class Extras:
         text = await asyncio.to_thread(contents_text, dumped.get("contents"), spill, images)
         return text, tuple(images)
 
+    async def learn_prompt(self, name: str, seconds: float) -> None:
+        """Where the command is one of a server here, connect that, and wait, so long at most, for its prompts.
+
+        Raises UsageError where the server is not to be had.
+        """
+        for server in self._servers.values():
+            if not name.lower().startswith(f"mcp__{plain_name(server.name)}__".lower()):
+                continue
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._usable(server.name).connection.ask_for_extras()
+            except TimeoutError:
+                raise _late(name, server.name) from None
+            except UnavailableError as error:
+                raise _not_had(name, server.name, error) from None
+
     async def prompt_text(self, name: str, words: Sequence[str]) -> str | None:
         """What a prompt makes of its arguments; None where no server has it. Raises UsageError."""
         prompt = next((each for each in self.prompts() if each.name.lower() == name.lower()), None)
@@ -119,14 +135,9 @@ class Extras:
         try:
             result = await self._usable(prompt.server).connection.request(ask)
         except TimeoutError:
-            raise UsageError(
-                f"The server {prompt.server} gave no answer for /{name} in time; nothing was sent. Try it again."
-            ) from None
+            raise _late(name, prompt.server) from None
         except UnavailableError as error:
-            raise UsageError(
-                f"/{name} could not be had from the server {prompt.server}: {error}. Nothing was sent; /mcp shows "
-                "how the server stands."
-            ) from None
+            raise _not_had(name, prompt.server, error) from None
         return _said(result.model_dump(by_alias=True, mode="json", exclude_none=True))
 
     def _usable(self, name: str) -> Server:
@@ -138,6 +149,19 @@ class Extras:
             status = server.status()
             raise UnavailableError(f"it is not available: {status.error or status.state}")
         return server
+
+
+def _late(name: str, server: str) -> UsageError:
+    return UsageError(
+        f"The server {server} gave no answer for /{name} in time; nothing was sent. Try it again."
+    )
+
+
+def _not_had(name: str, server: str, error: UnavailableError) -> UsageError:
+    return UsageError(
+        f"/{name} could not be had from the server {server}: {error}. Nothing was sent; /mcp shows how the "
+        "server stands."
+    )
 
 
 def _prompt(server: str, listed: JsonObject) -> Prompt:

@@ -86,7 +86,12 @@ class StdioTransport:
 
         self.log.open()
         self.screen.splits = True
-        self._process = ServerProcess(self.launch.argv, self.launch.cwd, self.launch.environment)
+        try:
+            self._process = ServerProcess(self.launch.argv, self.launch.cwd, self.launch.environment)
+        except OSError as error:
+            self.log.note(f"could not be started: {error.strerror or error}")
+            self.log.close()
+            raise
         self.log.note(f"started as process {self._process.pid}")
         self._incoming, reading = anyio.create_memory_object_stream[Any](WAITING)
         writing, self._outgoing = anyio.create_memory_object_stream[Any](WAITING)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,9 @@ from mcode.mcp import limits
 from mcode.ui.completion import Completer
 from mcode.ui.file_names import FileNames
 from tests.commands.typing import context_of
-from tests.mcp.live import HOSTILE, hostile, live, until
+from tests.mcp.live import HOSTILE, hostile, live
 from tests.stage import stage, turns, use
-from tests.waiting import let_pass
+from tests.waiting import let_pass, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +60,20 @@ async def test_a_prompt_is_a_command_with_its_arguments_in_order(tmp_path: Path)
         with pytest.raises(UsageError, match="needs topic"):
             await extras.prompt_text(prompt.name, [])
         assert await extras.prompt_text("mcp__h__other", []) is None
+
+
+async def test_a_prompt_that_is_not_known_yet_is_waited_for_and_a_server_that_fails_is_named(
+    tmp_path: Path,
+) -> None:
+    broken = replace(hostile(name="broken"), command=str(tmp_path / "nothing"), args=())
+    async with live(tmp_path, hostile("extras"), broken) as servers:
+        extras = servers.servers.extras
+        assert await extras.prompt_text("mcp__h__brief_me", ["bees"]) is None
+        await extras.learn_prompt("mcp__h__brief_me", 120)
+        assert await extras.prompt_text("mcp__h__brief_me", ["bees"]) == "Brief me on bees, plainly."
+        await extras.learn_prompt("mcp__elsewhere__brief_me", 120)  # no server of ours: at once
+        with pytest.raises(UsageError, match="could not be had from the server broken"):
+            await extras.learn_prompt("mcp__broken__brief_me", 120)
 
 
 async def test_a_list_that_cannot_be_had_anew_stays_as_it_was(tmp_path: Path) -> None:

@@ -9,6 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from mcode.mcp.screen import Screen
+from mcode.mcp.server_log import ServerLog
+from mcode.mcp.stdio import Launch, StdioTransport
 from mcode.model.script import parse_script
 from tests.e2e.binary import Machine
 from tests.mcp.live import HOSTILE, hostile, live, runs, until
@@ -122,3 +127,14 @@ def test_m_10_a_headless_run_leaves_no_server(tmp_path: Path) -> None:
     pids = pids_in((machine.home / ".mcode" / "logs" / "mcp" / "h.log").read_text())
     assert pids
     assert not [pid for pid in pids if runs(pid)]
+
+
+async def test_the_log_of_a_server_that_cannot_be_started_says_so_and_is_closed(tmp_path: Path) -> None:
+    log = ServerLog(tmp_path / "logs" / "far.log", str)
+    screen = Screen(frozenset(), lambda _: None)
+    with pytest.raises(FileNotFoundError):
+        async with StdioTransport(Launch((str(tmp_path / "nothing"),), tmp_path, {}), screen, log):
+            pass
+    log.note("after that")
+    assert "could not be started" in log.path.read_text()
+    assert "after that" not in log.path.read_text()  # nothing goes into a closed log
