@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,6 +23,16 @@ async def until(met: Callable[[], object], what: str = "", seconds: float = PATI
             f"waited {seconds:.0f} s in vain for {what or inspect.getsource(met).strip()}"
         )
         await asyncio.sleep(0.01)
+
+
+def wait_for(met: Callable[[], object], what: str = "", seconds: float = 2 * PATIENCE) -> None:
+    """The same for a test without a loop, which looks at processes and files from outside."""
+    end = time.monotonic() + seconds
+    while not met():
+        assert time.monotonic() < end, (
+            f"waited {seconds:.0f} s in vain for {what or inspect.getsource(met).strip()}"
+        )
+        time.sleep(0.05)
 
 
 def let_pass(seconds: float) -> None:

@@ -13,8 +13,9 @@ from mcode.wiring.options import Options
 from tests.agent.test_skills import answer_question, write
 from tests.agent.test_subagents import script, start
 from tests.commands.typing import typed
-from tests.mcp.live import HOSTILE, until
+from tests.mcp.live import HOSTILE
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

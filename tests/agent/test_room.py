@@ -10,8 +10,8 @@ from mcode.events import ApprovalRequested, Compacted, Notice
 from mcode.model.script import ErrorReply, Reply, Script, Turn, thinking
 from mcode.model.usage import count_request
 from tests.commands.typing import typed
-from tests.mcp.live import until
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from mcode.model.script import RequestView

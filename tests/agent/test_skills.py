@@ -12,8 +12,8 @@ from mcode.ui.completion import Completer
 from mcode.ui.file_names import FileNames
 from mcode.wiring.options import Options
 from tests.commands.typing import context_of, typed
-from tests.run_code.workplace import until
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,8 +17,9 @@ from mcode.process.sandbox import sandbox_availability
 from tests.agent.test_skills import write
 from tests.agent.test_subagents import told
 from tests.commands.typing import typed
-from tests.mcp.live import HOSTILE, until
+from tests.mcp.live import HOSTILE
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from tests.stage import Stage

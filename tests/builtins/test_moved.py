@@ -11,9 +11,8 @@ from mcode.call import Status
 from mcode.wiring.options import Options
 from tests.builtins.test_jobs import slash
 from tests.children import no_process_left
-from tests.run_code.workplace import until
 from tests.stage import stage, turns, use
-from tests.waiting import let_pass
+from tests.waiting import let_pass, until
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -13,8 +13,8 @@ from mcode.events import HookRan, Notice, TurnFinished, TurnStarted
 from mcode.pipeline import run
 from mcode.ui.live import LiveArea
 from tests.commands.typing import typed
-from tests.mcp.live import until
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -33,6 +33,43 @@ def turn(*blocks: Any) -> dict[str, Any]:
     return {"reply": {"blocks": list(blocks), "stop_reason": "tool_use"}}
 
 
+ALLOW_TESTS = ("--allowedTools", f"Bash({RUN_TESTS})")
+
+ALLOW_KILLED = ("--allowedTools", "Bash(sleep 60)", "Edit(averages.py)")
+"""What `killed_story` needs to run unasked."""
+
+
+def denied_story() -> Script:
+    """Write a file, which the user is to deny; then read, edit and run the tests."""
+    return parse_script(
+        {
+            "turns": [
+                turn("I would rather rewrite it.", use("Write", file_path="new.py", content="print(1)\n")),
+                turn("As you wish.", READ),
+                turn(EDIT),
+                turn(PASSES),
+                {"reply": LAST_WORD},
+            ]
+        },
+        "story with a denial",
+    )
+
+
+def killed_story() -> Script:
+    """Read, then run a command for as long as it takes to be killed, then edit."""
+    return parse_script(
+        {
+            "turns": [
+                turn(READ),
+                turn("Now the tests.", use("Bash", "toolu_slow", command="sleep 60")),
+                turn(EDIT),
+                {"reply": LAST_WORD},
+            ]
+        },
+        "killed story",
+    )
+
+
 def story() -> Script:
     """Run the tests, read, edit, run the tests again, say what it was."""
     return parse_script(

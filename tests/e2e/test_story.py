@@ -5,22 +5,29 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from typing import TYPE_CHECKING, Any
 
 from mcode.model.script import parse_script
 from tests.e2e.binary import endpoint
-from tests.e2e.story import EDIT, FIXED, LAST_WORD, PASSES, READ, RUN_TESTS, story, turn
+from tests.e2e.story import (
+    ALLOW_KILLED,
+    ALLOW_TESTS,
+    FIXED,
+    LAST_WORD,
+    denied_story,
+    killed_story,
+    story,
+    turn,
+)
 from tests.e2e.terminal import PROMPT, BinaryTerminal
 from tests.prefixes import check_prefixes, extends
 from tests.stage import use
+from tests.waiting import wait_for
 from tools.messages_server import running_server
 
 if TYPE_CHECKING:
     from tests.e2e.binary import Machine
     from tools.messages_server import RunningServer
-
-ALLOW_TESTS = ("--allowedTools", f"Bash({RUN_TESTS})")
 
 
 def opened(machine: Machine, server: RunningServer, *arguments: str) -> BinaryTerminal:
@@ -32,19 +39,7 @@ def journal_of(machine: Machine) -> list[dict[str, Any]]:
 
 
 def test_the_failing_test_is_fixed_with_one_denial_and_one_approval(machine: Machine) -> None:
-    script = parse_script(
-        {
-            "turns": [
-                turn("I would rather rewrite it.", use("Write", file_path="new.py", content="print(1)\n")),
-                turn("As you wish.", READ),
-                turn(EDIT),
-                turn(PASSES),
-                {"reply": LAST_WORD},
-            ]
-        },
-        "story with a denial",
-    )
-    with running_server(script) as server, opened(machine, server, *ALLOW_TESTS) as terminal:
+    with running_server(denied_story()) as server, opened(machine, server, *ALLOW_TESTS) as terminal:
         terminal.wait_for_row(PROMPT)
         terminal.say("fix the failing test")
         terminal.wait_for("new.py")
@@ -67,28 +62,16 @@ def test_the_failing_test_is_fixed_with_one_denial_and_one_approval(machine: Mac
 
 
 def test_j_04_a_session_killed_in_the_middle_of_a_turn_is_resumed_with_nothing_lost(machine: Machine) -> None:
-    script = parse_script(
-        {
-            "turns": [
-                turn(READ),
-                turn("Now the tests.", use("Bash", "toolu_slow", command="sleep 60")),
-                turn(EDIT),
-                {"reply": LAST_WORD},
-            ]
-        },
-        "killed story",
-    )
-    arguments = ("--allowedTools", "Bash(sleep 60)", "Edit(averages.py)")
-    with running_server(script) as server:
-        with opened(machine, server, *arguments) as terminal:
+    with running_server(killed_story()) as server:
+        with opened(machine, server, *ALLOW_KILLED) as terminal:
             terminal.wait_for_row(PROMPT)
             terminal.say("fix the failing test")
             terminal.wait_for("sleep 60")
-            _wait_for(lambda: journal_of(machine)[-1]["type"] == "call_started")
+            wait_for(lambda: journal_of(machine)[-1]["type"] == "call_started")
             before = server.bodies
             os.kill(terminal.child.pid, signal.SIGKILL)
             terminal.wait_for_end()
-        with opened(machine, server, "--continue", *arguments) as terminal:
+        with opened(machine, server, "--continue", *ALLOW_KILLED) as terminal:
             terminal.wait_for("fix the failing test")
             terminal.wait_for("Nothing is run again by itself")
             terminal.say("go on")
@@ -150,10 +133,10 @@ def test_j_08_when_the_terminal_closes_the_command_and_mcode_end_and_the_session
         terminal = opened(machine, server, "--allowedTools", f"Bash({command})")
         terminal.wait_for_row(PROMPT)
         terminal.say("wait for it")
-        _wait_for(lambda: marker.exists() and marker.read_text().strip() != "")
+        wait_for(lambda: marker.exists() and marker.read_text().strip() != "")
         shell, mcode = int(marker.read_text()), terminal.child.pid
         os.close(terminal.child.child_fd)
-        _wait_for(lambda: not _alive(shell) and not _alive(mcode, terminal))
+        wait_for(lambda: not _alive(shell) and not _alive(mcode, terminal))
         ran = machine.run("-p", "still there?", "--continue", server=server)
         assert ran.out == "Back.\n"
 
@@ -172,13 +155,6 @@ def test_the_offline_guide_greets_who_has_no_key_and_asks_before_it_runs_anythin
         assert terminal.wait_for_end() == 0
     kinds = [record["type"] for record in journal_of(machine)]
     assert {"session", "user", "assistant", "call_started", "call_finished"} <= set(kinds)
-
-
-def _wait_for(met: Any, seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not met():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
 
 
 def _alive(process: int, terminal: BinaryTerminal | None = None) -> bool:

@@ -19,8 +19,8 @@ from mcode.mcp import restarts as restart_times
 from mcode.mcp.framing import LINE_LIMIT, parse_line
 from mcode.mcp.restarts import Restarts
 from mcode.mcp.server_log import SIZE_LIMIT, ServerLog
-from tests.mcp.live import hostile, live, until
-from tests.waiting import let_pass
+from tests.mcp.live import hostile, live
+from tests.waiting import let_pass, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -228,7 +228,7 @@ async def test_m_03_exit_in_the_middle_of_calls_ends_them_at_once_and_others_go_
     async with live(tmp_path, hostile("faulty"), hostile(name="good")) as servers:
         await servers.connected()
         waiting = asyncio.ensure_future(servers.call("slow", seconds=30, steps=300))
-        await until(lambda: servers.services.lines, 30)
+        await until(lambda: servers.services.lines)
         dead, slow = await servers.call("die"), await waiting
         assert dead.failure is slow.failure is FailureKind.TOOL_ERROR
         assert "exit code 7" in slow.text

@@ -17,7 +17,7 @@ from mcode.mcp.entries import ServerEntry
 from mcode.mcp.http import HttpTransport
 from mcode.mcp.http_guard import is_loopback, same_origin
 from tests.mcp.http_server import TOOL, Answer, Asked, Faulty, event, result_of, send_chunked, serving
-from tests.mcp.live import until
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from mcode.events import ApprovalRequested, Notice
 from mcode.ui.headless import HeadlessFrontEnd
 from tests.commands.typing import typed
-from tests.mcp.live import HOSTILE, until
+from tests.mcp.live import HOSTILE
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

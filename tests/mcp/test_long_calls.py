@@ -13,9 +13,10 @@ from mcode.call import Call, Origin
 from mcode.events import EventBus, Notice
 from mcode.tool import ToolResult
 from mcode.wiring import long_calls
-from tests.mcp.live import FakeServices, until
+from tests.mcp.live import FakeServices
 from tests.mcp.test_in_sessions import configure
 from tests.stage import stage, turns, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

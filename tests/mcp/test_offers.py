@@ -17,7 +17,8 @@ from mcode.mcp.names import plain_name, rivalry, tool_names
 from mcode.mcp.schemas import BadSchemaError, plain_schema
 from mcode.model.usage import count_definition
 from mcode.tool import Effect
-from tests.mcp.live import hostile, live, until
+from tests.mcp.live import hostile, live
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

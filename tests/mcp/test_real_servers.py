@@ -20,9 +20,10 @@ import pytest
 
 from mcode.call import FailureKind
 from mcode.mcp.entries import ServerEntry
-from tests.mcp.live import Live, live, until
+from tests.mcp.live import Live, live
 from tests.mcp.test_shutdown import pids_in
 from tests.surroundings import OUTSIDE
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Generator

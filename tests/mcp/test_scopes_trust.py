@@ -16,9 +16,9 @@ from mcode.wiring.options import Options
 from tests.commands.typing import typed
 from tests.e2e.binary import Machine
 from tests.e2e.terminal import BinaryTerminal
-from tests.mcp.live import until
 from tests.mcp.server_world import ServerWorld
 from tests.stage import Stage, stage
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from mcode.mcp.entries import ServerEntry

@@ -11,8 +11,8 @@ from mcode.events import ApprovalRequested, ApprovalResolved, ToolStarted
 from mcode.permissions.verdict import Behavior
 from tests.agent.test_subagents import script
 from tests.run_code.sessions import hook_script, project, result_of, session
-from tests.run_code.workplace import until
 from tests.stage import stage, use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from mcode.model.script.values import Reply, Script, reply, script_of, use
 from mcode.model.usage import count_request
 from tests.children import no_process_left
 from tests.run_code.office_server import PEOPLE, STANDARD, custom_budget, exceeded, people, travel
-from tests.run_code.workplace import until
 from tests.stage import stage
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from mcode.model.script.view import RequestView

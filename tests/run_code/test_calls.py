@@ -12,7 +12,8 @@ import pytest
 
 from mcode.call import FailureKind, Outcome, Status
 from mcode.tool import Placement
-from tests.run_code.workplace import QUICK, Failed, until
+from tests.run_code.workplace import QUICK, Failed
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject

@@ -14,7 +14,8 @@ import pytest
 from mcode.call import FailureKind, Status
 from mcode.errors import StorageError
 from tests.children import is_alive, living, wait_until
-from tests.run_code.workplace import QUICK, Failed, outcome_of, until
+from tests.run_code.workplace import QUICK, Failed, outcome_of
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject

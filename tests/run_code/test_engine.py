@@ -21,7 +21,8 @@ from mcode.run_code.library import Library, find_library, why_missing, why_unusa
 from mcode.run_code.pipes import FRAME_LIMIT, FrameReader, FrameTooLargeError, FrameWriter
 from tests.children import is_alive, living, no_process_left, open_descriptors, wait_until
 from tests.run_code.sessions import project, result_of, session
-from tests.run_code.workplace import QUICK, until
+from tests.run_code.workplace import QUICK
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from tests.run_code.workplace import Workplace
@@ -178,7 +179,8 @@ async def test_a_worker_dies_with_the_agent(tmp_path: Path) -> None:
         "from dataclasses import replace\n"
         "from pathlib import Path\n"
         "from tests.children import living\n"
-        "from tests.run_code.workplace import QUICK, Workplace, until\n"
+        "from tests.run_code.workplace import QUICK, Workplace\n"
+        "from tests.waiting import until\n"
         "async def main():\n"
         f"    place = Workplace(Path({str(tmp_path)!r}))\n"
         "    place.limits = replace(QUICK, cpu=60.0)\n"

@@ -15,7 +15,7 @@ from mcode.process.sandbox import BUBBLEWRAP, Sandbox
 from mcode.wiring.sandbox import SessionSandbox
 from tests.children import is_alive, living, wait_until
 from tests.process.test_sandbox import KINDS, every_kind
-from tests.run_code.workplace import until
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from mcode.process.sandbox import Availability

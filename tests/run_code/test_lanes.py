@@ -9,7 +9,8 @@ from mcode.call import FailureKind, Status
 from mcode.run_code.lanes import Lanes
 from mcode.run_code.limits import Limits, limits_from
 from mcode.run_code.names import identifier
-from tests.run_code.workplace import Failed, until
+from tests.run_code.workplace import Failed
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject

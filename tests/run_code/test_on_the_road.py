@@ -17,8 +17,8 @@ from mcode.model.usage import count_request
 from mcode.run_code.audit_read import read_audits
 from mcode.tool import Placement
 from tests.run_code.sessions import hook_script, noted, project, result_of, session
-from tests.run_code.workplace import until
 from tests.stage import use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from mcode.call import Status
 from mcode.events import ApprovalRequested, HookRan, ToolStarted
 from mcode.tool import Placement
 from tests.run_code.sessions import hook_script, noted, project, result_of, session
-from tests.run_code.workplace import until
 from tests.stage import use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from tests.stage import Stage

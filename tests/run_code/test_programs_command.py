@@ -24,8 +24,8 @@ from mcode.ui.completion import Completer
 from mcode.ui.file_names import FileNames
 from mcode.ui.tui.own_commands import with_own_commands
 from tests.run_code.sessions import project, session
-from tests.run_code.workplace import until
 from tests.stage import use
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

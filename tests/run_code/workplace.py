@@ -221,13 +221,6 @@ def outcome_of(call: Call, returned: Any) -> Outcome:
             return Outcome(call, Status.OK, "text", data=returned, full_text="the text", summary="done")
 
 
-async def until(condition: Callable[[], Any]) -> None:
-    """Wait until something is true."""
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0.005)
-
-
 @asynccontextmanager
 async def workplace(directory: Path) -> AsyncGenerator[Workplace]:
     """Open one; nothing of it runs on when the block ends."""

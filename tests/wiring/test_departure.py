@@ -13,9 +13,9 @@ from mcode.model.script import parse_script
 from mcode.model.scripted import ScriptedClient
 from mcode.wiring import catalogue, servers
 from mcode.wiring.departure import Departure
-from tests.mcp.live import until
 from tests.mcp.test_in_sessions import configure
 from tests.stage import turns
+from tests.waiting import until
 from tools.local_session import local_workbench
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from mcode.wiring.interpreter import AT_ANY_TIME, DUE, HAND_OVER
-from tests.mcp.live import until
 from tests.stage import stage, turns
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

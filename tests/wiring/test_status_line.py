@@ -12,9 +12,8 @@ import pytest
 from mcode.events import Notice, StatusText
 from mcode.wiring import status_line
 from tests.children import no_process_left
-from tests.run_code.workplace import until
 from tests.stage import stage, turns, use
-from tests.waiting import let_pass
+from tests.waiting import let_pass, until
 
 if TYPE_CHECKING:
     from collections.abc import Generator

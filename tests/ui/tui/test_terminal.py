@@ -13,11 +13,10 @@ from tests.e2e.binary import endpoint
 from tests.e2e.story import turn
 from tests.stage import use
 from tests.ui.tui.terminal import LEAVES, READY, ScreenTerminal
+from tests.waiting import wait_for
 from tools.messages_server import running_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.e2e.binary import Machine
 
 LATE = ("anthropic", "mcp", "pydantic", "httpx2", "quickjs", "tree_sitter")
@@ -181,10 +180,10 @@ def test_a_terminal_that_goes_away_ends_mcode_and_what_it_ran(machine: Machine) 
         terminal = ScreenTerminal(machine, "--allowedTools", f"Bash({command})", *endpoint(server))
         terminal.wait_for(READY)
         terminal.say("wait for it")
-        _wait_for(lambda: marker.exists() and marker.read_text().strip() != "")
+        wait_for(lambda: marker.exists() and marker.read_text().strip() != "")
         shell = int(marker.read_text())
         os.close(terminal.child.child_fd)
-        _wait_for(lambda: not _alive(shell) and not terminal.child.isalive())
+        wait_for(lambda: not _alive(shell) and not terminal.child.isalive())
         ran = machine.run("-p", "still there?", "--continue", server=server)
         assert ran.out == "Back.\n"
 
@@ -194,13 +193,6 @@ def _rests(terminal: ScreenTerminal) -> bool:
     before, used = len(terminal.written), _cpu(terminal.child.pid)
     terminal.pump(3.0)
     return terminal.written[before:] == b"" and _cpu(terminal.child.pid) - used < 0.3
-
-
-def _wait_for(met: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not met():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
 
 
 def _alive(process: int) -> bool:

@@ -21,6 +21,7 @@ from mcode.ui.tui.old_blocks import KEPT, KEPT_BORROWED
 from mcode.ui.tui.transcript_view import TranscriptView
 from tests.ui.tui.screen import screen
 from tests.ui.tui.stories import MARKDOWN, finish, start, work_done
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator
@@ -47,12 +48,6 @@ class Host(App[None]):
     @property
     def away(self) -> int:
         return sum(holder.is_away for block in self.view.document.blocks for holder in block.holders())
-
-
-async def until(met: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not met():
-            await asyncio.sleep(0.01)
 
 
 def talk(count: int) -> Iterator[Event]:

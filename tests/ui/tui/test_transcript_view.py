@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Self
 
 from textual.app import App, ComposeResult
@@ -16,9 +15,10 @@ from mcode.ui.tui.look import look_for
 from mcode.ui.tui.painting import behind_text
 from mcode.ui.tui.transcript_view import TranscriptView
 from tests.ui.tui.stories import MARKDOWN, finish, program_at_work, start, work_done
+from tests.waiting import until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from textual.geometry import Region
     from textual.pilot import Pilot
@@ -65,13 +65,6 @@ class Host(App[None]):
 
 def shown(app: Host) -> list[str]:
     return [app.view.render_line(y).text.rstrip() for y in range(app.view.size.height)]
-
-
-async def until(met: Callable[[], bool]) -> None:
-    """Wait for something."""
-    async with asyncio.timeout(60):
-        while not met():
-            await asyncio.sleep(0.02)
 
 
 def say(app: Host, *events: Event) -> None:
