@@ -7,12 +7,14 @@ import os
 import random
 import stat
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from mcode.errors import StorageError
 from mcode.files import FileLock, private_directory, remove_leftovers, replace_file, update_json
+from mcode.files.locks import Holder
 from tests.forks import exit_code, files_limited_to, in_child, kill
 
 if TYPE_CHECKING:
@@ -309,3 +311,11 @@ def test_a_lock_file_that_was_removed_gives_no_second_lock_of_one_name(tmp_path:
     first.release()
     assert third.acquire()
     third.release()
+
+
+def test_the_holder_of_a_lock_is_told_in_the_users_own_time() -> None:
+    now = datetime.now(UTC).replace(microsecond=0)
+    said = Holder(7, now.isoformat()).describe()
+    assert said == f"process 7, since {now.astimezone():%Y-%m-%d %H:%M}"
+    assert Holder(7, "long ago").describe() == "process 7, since long ago"
+    assert Holder(None).describe() == "another process"

@@ -35,7 +35,17 @@ class Holder:
         """The holder in words, for messages."""
         if self.process is None:
             return "another process"
-        return f"process {self.process}" + (f", since {self.since}" if self.since else "")
+        return f"process {self.process}" + (f", since {_on_the_clock(self.since)}" if self.since else "")
+
+
+def _on_the_clock(since: str) -> str:
+    """`2026-11-30 21:00` where the user is; what is no time stays as it is."""
+    from datetime import datetime  # needed for a message only
+
+    try:
+        return datetime.fromisoformat(since).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError):
+        return since
 
 
 class FileLock:

@@ -55,6 +55,9 @@ async def test_the_window_is_split_by_what_it_holds_and_adds_up(tmp_path: Path) 
         assert parts["messages"] == parts["results"] == {}
         await session.say("look at notes.txt " + "and tell me " * 30)
         shown = await typed(session, "/context")
+        heading, cost, *_ = shown.text.split("\n")
+        assert max(len(heading), len(cost)) < 80  # no phrase is broken in a terminal of the usual width
+        assert cost == "Cost of the session: unknown (no prices set)"
         parts = adds_up(shown)
         assert list(parts["results"]) == ["Read", "Grep"]
         assert set(parts["messages"]) == {YOURS, BROUGHT, THOUGHT, CALLED}

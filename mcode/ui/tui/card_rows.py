@@ -140,7 +140,8 @@ def _told(text: str, width: int, most: int) -> list[Row]:
     rows: list[Row] = []
     for number, line in enumerate(lines):
         made = wrap_spans([Span(line[:LONGEST_LINE], "bad" if number == 0 else "dim")], width)
-        if rows and len(rows) + len(made) > most:
+        last = number == len(lines) - 1 and len(made) == 1  # it takes no more room than that it is missing
+        if rows and len(rows) + len(made) > most and not last:
             return [*rows, _more(len(lines) - number, "line", "below; Ctrl+O")]
         rows += made
     return rows
@@ -148,6 +149,7 @@ def _told(text: str, width: int, most: int) -> list[Row]:
 
 def _reason(node: CallNode, width: int, most: int) -> list[Row]:
     lines = reason_of(node).expandtabs(4).split("\n")
+    most += len(lines) == most + 1  # one line takes no more room than that it is missing
     rows: list[Row] = []
     for line in lines[:most]:
         rows += wrap_spans([Span(line[:4000], "bad" if not rows else "")], width)

@@ -137,6 +137,20 @@ def test_of_a_long_output_the_end_is_shown_and_all_of_it_when_it_is_unfolded() -
     assert len(card_rows(node, card(fold=Fold.FOLDED))) == 1
 
 
+@pytest.mark.parametrize("tool", ["Read", "run_code"])
+def test_a_single_line_is_not_left_out_for_a_row_that_says_so(tool: str) -> None:
+    started = start("b", tool, "it", **({"code": "return 1"} if tool == "run_code" else {"file_path": "a"}))
+    rows: list[str] = []
+    for lines in range(2, 30):
+        text = "\n".join(f"reason {number}" for number in range(lines))
+        rows = [
+            row.text
+            for row in card_rows(node_of(started, finish(started, "failed", text, Status.FAILED)), card())
+        ]
+        assert not any("(1 more line below" in row for row in rows)
+    assert any("more lines below; Ctrl+O" in row for row in rows)
+
+
 def test_of_an_output_that_was_too_big_the_card_says_what_the_model_got_and_where_the_whole_is() -> None:
     started = start("b", "Bash", "seq", command="seq")
     text = "1\n" * 400_000
