@@ -1,6 +1,7 @@
 """A scripted model that does what the message says: `think 2; stream 300; ask; work 60`, one step after the other.
 
-`think` keeps the model silent for so many seconds, `work` sleeps in a command that a rule allows.
+`think` keeps the model silent for so many seconds, `work` sleeps in a command that a rule allows, and `gate` runs one
+that ends when the test opens the gate.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 WORK = "sleep 60"
 """A command that runs without a question; `Terminal` sets the rule."""
+
+GATE = "sh gate.sh"
+"""A command that runs until `Terminal.open_gate` is called; `Terminal` sets the rule."""
 
 ASKED = "touch deployed"
 """The command that is asked about."""
@@ -81,6 +85,8 @@ def _calls(step: str) -> list[JsonObject]:
     match step.split():
         case ["work"]:
             return [use("Bash", {"command": WORK})]
+        case ["gate"]:
+            return [use("Bash", {"command": GATE})]
         case ["ask"]:
             return [use("Bash", {"command": ASKED})]
         case ["program", count]:

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
+from tests.ui.line.obedient import GATE, WORK
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -63,8 +65,9 @@ class Terminal:
         self.log_file = directory / "log.jsonl"
         self.project.mkdir(parents=True, exist_ok=True)
         self.state.mkdir(exist_ok=True)
-        rules = {"permissions": {"allow": ["Bash(sleep 60)"]}}
+        rules = {"permissions": {"allow": [f"Bash({WORK})", f"Bash({GATE})"]}}
         (self.state / "settings.json").write_text(json.dumps(rules))
+        (self.project / "gate.sh").write_text("until [ -e open ]; do sleep 0.02; done\n")
         self.log_file.touch()
         self.columns = columns
         self.written = b""
@@ -102,6 +105,10 @@ class Terminal:
         """The program's process id."""
         assert self._process.pid is not None
         return self._process.pid
+
+    def open_gate(self) -> None:
+        """Let the command of the model's step `gate` end."""
+        (self.project / "open").touch()
 
     def hang_up(self) -> None:
         """Close the terminal under the program."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.ui.line.obedient import GATE
 from tests.ui.line.terminal import BACK_TAB, CONTROL_C, CONTROL_D, ENTER, ESCAPE, TAB, UP, Terminal
 
 if TYPE_CHECKING:
@@ -25,9 +26,13 @@ COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 def test_scenario_25_each_streamed_line_stands_once_while_a_draft_is_typed_and_then_an_approval_waits(
     terminal: Terminal,
 ) -> None:
-    terminal.type("stream 300; ask" + ENTER)
+    terminal.type("gate; stream 300; ask" + ENTER)
+    terminal.wait_for(GATE)
+    terminal.type("a draft ")
+    terminal.wait_for_draft("a draft")
+    terminal.open_gate()
     terminal.wait_for("line 0003")
-    terminal.type("a draft that must stay", pause=0.02)
+    terminal.type("that must stay", pause=0.02)
     terminal.wait_for_log(asked="Bash")
     terminal.wait_for_draft("a draft that must stay")
     terminal.pump(1.6)
@@ -447,9 +452,11 @@ def test_without_decoration_nothing_but_text_is_written_and_every_block_says_who
 ) -> None:
     with Terminal(tmp_path, "--no-decoration", "--quick", environment={"TERM": "dumb"}) as terminal:
         terminal.wait_for("You:")
-        terminal.type("stream 5; ask" + ENTER)
-        terminal.wait_for_log(asked="Bash")
+        terminal.type("gate; stream 5; ask" + ENTER)
+        terminal.wait_for(GATE)
         terminal.type("no", pause=0.02)
+        terminal.open_gate()
+        terminal.wait_for_log(asked="Bash")
         terminal.type("\x7f\x7f", pause=0.02)
         terminal.wait_for("approve?")
         terminal.type("deny not today" + ENTER)
@@ -458,7 +465,7 @@ def test_without_decoration_nothing_but_text_is_written_and_every_block_says_who
         terminal.wait_for("Tool: denied Bash touch deployed")
         terminal.wait_for_log(turn="end")  # while it runs the first Ctrl+D asks for another one
         rows = terminal.everything()
-        assert "You: stream 5; ask" in rows
+        assert "You: gate; stream 5; ask" in rows
         assert "Assistant: line 0001 of the answer" in rows
         assert rows.count("line 0005 of the answer") == 1
         terminal.type(CONTROL_D)
