@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from mcode.permissions.modes import Mode
 from mcode.permissions.shell.dangers import removal_of_critical_path, write_to_protected_path
 from mcode.permissions.shell.judge import LineJudge
+from mcode.permissions.shell.shown import Shown
+from mcode.permissions.specifiers import Files
 from mcode.permissions.verdict import Behavior, Proposal, Verdict
 
 if TYPE_CHECKING:
@@ -107,13 +109,14 @@ def kept_from_denied(subject: Subject, denied: Sequence[Rule]) -> tuple[str, str
     reading = subject.reading
     if isinstance(reading, str):
         return "", ""
-    judge = LineJudge(subject, (), denied, Mode.BYPASS, ruled_only=True)
+    patterns = [rule.match.pattern for rule in denied if isinstance(rule.match, Files)]
+    shown = Shown(subject.paths, patterns, None)
     if reading.commands and not any(command.files for command in reading.commands):
-        found = judge.keep(reading.commands)
+        found = shown.keep(reading.commands)
         if isinstance(found, str):
             return found
         return found if found[1] else ("", "")
-    return judge.rough_fault() or ("", "")
+    return shown.rough_fault(subject.reach) or ("", "")
 
 
 def _ask(reason: str) -> Verdict:
