@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mcode.commands.host import CommandContext
+    from mcode.commands.registry import Command
     from mcode.mcp.extras import Extras
     from mcode.ui.file_names import FileNames
 
+
+_MEANT = 3
+"""Letters from which on a command is offered by the name that other agents have for it."""
 
 RESOURCES_SHOWN = 20
 """Resources that are offered at once."""
@@ -49,12 +53,12 @@ class Completer:
         return ()
 
     def names(self, typed: str) -> Sequence[Suggestion]:
-        """Commands and skills whose name or alias begins so."""
+        """Commands and skills whose name begins so, or what else they are called."""
         context = self._context()
         own = [
             Suggestion(f"/{command.name}", len(typed) + 1, note=command.summary)
             for command in context.registry
-            if any(name.startswith(typed.lower()) for name in (command.name, *command.aliases))
+            if any(name.startswith(typed.lower()) for name in _known_as(command, typed))
         ]
         return (
             own
@@ -112,6 +116,12 @@ class Completer:
             for word in words
             if word.lower().startswith(typed.lower()) and word.isprintable()
         ]
+
+
+def _known_as(command: Command, typed: str) -> Sequence[str]:
+    """Names of a command; those that other agents have for it where enough was typed to mean one of them."""
+    names = (command.name, *command.aliases)
+    return (*names, *command.elsewhere) if len(typed) >= _MEANT else names
 
 
 async def _kept(context: CommandContext, typed: str) -> Sequence[Suggestion]:

@@ -9,7 +9,9 @@ from textual.theme import BUILTIN_THEMES
 from mcode.commands.near_words import did_you_mean, near_words
 from mcode.commands.registry import OpenSession, Quit
 from mcode.commands.theme import THEMES
-from tests.commands.typing import typed
+from mcode.ui.completion import Completer
+from mcode.ui.file_names import FileNames
+from tests.commands.typing import context_of, typed
 from tests.stage import stage, turns
 
 if TYPE_CHECKING:
@@ -73,6 +75,14 @@ async def test_the_names_of_other_agents_run_the_same_command_but_for_the_users_
         kept.mkdir(parents=True)
         (kept / "new.js").write_text("return 'mine';\n")
         assert "mine" in (await typed(here, "/new")).text
+
+
+async def test_a_command_is_offered_by_the_name_that_other_agents_have_for_it(tmp_path: Path) -> None:
+    async with stage(tmp_path, turns("A.")) as here:
+        completer = Completer(lambda: context_of(here), FileNames(lambda: (here.project,)))
+        assert [each.text for each in await completer.matching("/new")] == ["/clear"]
+        assert [each.text for each in completer.names("sess")] == ["/resume"]
+        assert "/clear" not in [each.text for each in completer.names("n")]
 
 
 async def test_a_theme_chosen_where_nothing_is_drawn_is_one_that_the_full_screen_has(tmp_path: Path) -> None:
