@@ -170,7 +170,8 @@ class Pipeline:
                 stop_turn=_first(before.stop, decided.denial.stop_turn),
             )
         journey.batch, journey.restorations = decided.batch, decided.admitted.restorations
-        journey.rewritten = before.arguments is not None or decided.admitted is not admitted
+        given, run = admitted.call.arguments, decided.admitted.call.arguments
+        journey.rewritten = before.arguments is not None or run != given
         journey.stop_turn = before.stop
         return await self._perform(decided, before.notes, journey)
 

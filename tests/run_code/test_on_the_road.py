@@ -219,6 +219,21 @@ async def test_21_hooks_deny_rewrite_and_replace_for_programs_as_for_direct_call
         assert (root / "secret.txt").read_text() == "hidden"
 
 
+async def test_a_call_that_waited_for_earlier_ones_and_no_hook_has_changed_is_not_called_rewritten(
+    tmp_path: Path,
+) -> None:
+    project(tmp_path)
+    code = (
+        "const all = await Promise.all(['a', 'b', 'c'].map(\n"
+        "  name => tools.Write({file_path: name + '.txt', content: name})));\n"
+        "return all.map(r => r.ok ? r.meta || 'as given' : r.error)"
+    )
+    async with session(tmp_path, code, settings=ACCEPT) as here:
+        await here.say("go")
+        shown = json.loads(result_of(here).partition("\n\n")[2])
+        assert shown == ["as given"] * 3
+
+
 async def test_a_hook_that_ends_the_turn_ends_the_program_too(tmp_path: Path) -> None:
     project(tmp_path, a_txt="x")
     stop = hook_script(tmp_path, "stop", "print(json.dumps({'continue': False, 'stopReason': 'enough'}))")
