@@ -8,6 +8,7 @@ import pytest
 
 from mcode.errors import UsageError
 from mcode.permissions.explain import parse_call_text
+from mcode.permissions.modes import Mode
 
 if TYPE_CHECKING:
     from mcode.jsontext import JsonObject
@@ -70,3 +71,18 @@ def test_an_explanation_says_what_could_not_be_read_and_what_could_be_remembered
     )
     assert "could be remembered as: Bash(pytest -q)" in house.policy().explain(*house.call("Bash(pytest -q)"))
     assert "rules that match: none" in house.policy().explain(*house.call("Read /w/.env"))
+
+
+def test_an_explanation_says_what_rules_that_deny_reading_are_compared_with(house: House) -> None:
+    said = "not with what any other program opens by itself"
+    denying = house.policy("deny Read(src/prod.yml)", mode=Mode.BYPASS)
+    assert said in denying.explain(*house.call("Bash(npm test)"))
+    assert said not in denying.explain(*house.call("Read /w/src/a.py"))
+    for rules in ((), ("deny Edit(src/**)",), ("ask Read(src/**)",), ("deny Bash(rm *)",)):
+        assert said not in house.policy(*rules).explain(*house.call("Bash(npm test)")), rules
+
+
+def test_an_explanation_says_that_a_rule_for_a_servers_tool_does_not_count_in_mode_plan(house: House) -> None:
+    text = house.policy("allow mcp__gh", mode=Mode.PLAN).explain(*house.call("mcp__gh__get_issue {}"))
+    assert text.startswith("mcp__gh__get_issue: asks first\n  why: mode plan only reads and explores")
+    assert "rules that match: allow: `mcp__gh`" in text
