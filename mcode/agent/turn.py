@@ -38,18 +38,18 @@ STOP_HOOK_LIMIT = 8
 
 
 class TurnHooks(Protocol):
-    """What a turn asks hooks; the session's HookRunner is one."""
+    """The hooks of a turn; the session's HookRunner implements this."""
 
     async def prompt_submitted(self, text: str) -> PromptVerdict:
-        """What they say of the message."""
+        """Run the hooks for a message that the user sends."""
         ...
 
     async def calls_ended(self, outcomes: Sequence[Outcome]) -> Reaction:
-        """What they say of all calls of one message together."""
+        """Run the hooks for all calls of one message, after they have ended."""
         ...
 
     async def stop(self, last_message: str, *, active: bool) -> StopVerdict:
-        """What they say of a turn that would end; `active`: Stop hooks have sent the model back already."""
+        """Run the hooks for a turn that would end; `active`: they have sent the model back already."""
         ...
 
 
@@ -103,7 +103,7 @@ class TurnLoop:
         return self._end(turn, reason, last)
 
     async def _take(self, turn: int, content: list[JsonObject], text: str, shown: str) -> tuple[str, str]:
-        """Write the message down, then converse; returns the reason for the end and the last words."""
+        """Record the message, then converse; returns the reason for the end, and the last text."""
         verdict = await self.hooks.prompt_submitted(text)
         if verdict.blocked is not None:
             self.events.emit(Notice(f"A hook refused the message: {verdict.blocked}", "warning"))
@@ -122,7 +122,7 @@ class TurnLoop:
         return await self._converse(turn)
 
     async def _converse(self, turn: int) -> tuple[str, str]:
-        """Ask, run, ask again until there is nothing left to run; returns the reason and the last words."""
+        """Ask the model, run its calls, ask again until it makes none; returns the reason and the last text."""
         sent_back = 0
         while True:
             limit, spent = await self._limit_reached(), self.spent()

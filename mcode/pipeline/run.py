@@ -121,7 +121,7 @@ class Pipeline:
         return self.recorder.finish(outcome, started=journey.started)
 
     async def _tell_hooks_of_interrupt(self, outcome: Outcome) -> None:
-        """PostToolUseFailure hooks hear of it; they have no say any more, and the interrupt waits for nobody."""
+        """Let PostToolUseFailure hooks know. They cannot change anything, and get HOOKS_AFTER_INTERRUPT seconds."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(HOOKS_AFTER_INTERRUPT):
                 await self.hooks.after_failure(
@@ -129,7 +129,7 @@ class Pipeline:
                 )
 
     def _outcome_of_cancelled(self, journey: _Journey, stopped: asyncio.CancelledError) -> Outcome:
-        """A body that had ended keeps its result, though hooks could not look at it any more."""
+        """The outcome of a cancelled call. A body that had ended keeps its result, which no hook has seen."""
         if journey.result is not None:
             result, seconds = journey.result
             result = replace(result, notes=(*result.notes, *journey.drift))
@@ -141,6 +141,7 @@ class Pipeline:
         )
 
     async def _travel(self, journey: _Journey) -> Outcome:
+        """Steps 1 to 7."""
         admitted = await self.gate.admit(journey.call)
         if isinstance(admitted, Refused):
             return outcomes.refused(admitted)
@@ -263,7 +264,7 @@ class Pipeline:
         return outcome
 
     async def _look_at_writes(self, journey: _Journey) -> None:
-        """Take note of what hooks made of the files that the call has changed; a second look finds what is new."""
+        """Note how hooks have changed the files that the call wrote; a second look reports only later changes."""
         left = partial(self.executor.note_left, journey.call)
         for path in journey.writes:
             changed = await self.refresh(path, left)
