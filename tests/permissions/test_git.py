@@ -631,6 +631,7 @@ def test_k_04_a_wildcard_for_git_shows_no_configuration_in_which_a_credential_st
     file = scratch.folder / ".git/config"
     before = file.read_text()
     lines = ("git remote -v", "git config --list", "git -C src remote get-url origin")
+    subprocess.run(["git", "worktree", "add", "-q", "beside"], cwd=scratch.folder, check=True)
     try:
         for address, expected in (
             ("https://host/a", Behavior.ALLOW),
@@ -639,11 +640,14 @@ def test_k_04_a_wildcard_for_git_shows_no_configuration_in_which_a_credential_st
             file.write_text(f'{before}[remote "origin"]\n\turl = {address}\n')
             for line in lines:
                 assert ruled(scratch, line, "allow Bash(git *)").behavior is expected, line
+            beside = ruled(scratch, "git remote -v", "allow Bash(git *)", current="beside")
+            assert beside.behavior is expected
         allowed = ruled(scratch, "git remote -v", "allow Bash(git *)", "allow Read(.git/config)")
         assert allowed.behavior is Behavior.ALLOW
         assert ruled(scratch, "git remote -v", "allow Bash(git remote -v)").behavior is Behavior.ALLOW
     finally:
         file.write_text(before)
+        subprocess.run(["git", "worktree", "remove", "-f", "beside"], cwd=scratch.folder, check=True)
 
 
 def test_k_04_a_wildcard_for_git_shows_no_secrets_by_options_that_are_not_listed(forgetful: Scratch) -> None:

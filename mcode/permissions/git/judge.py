@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mcode.config.repository import git_places
 from mcode.permissions.git import config
 from mcode.permissions.git.shows import leave_out, shows_content, shows_only_named, shows_unnamed
 from mcode.permissions.git.table import HIDING, reading_run, shows_binary
@@ -109,9 +110,8 @@ class GitJudge:
 
     def _credentials(self, directories: Sequence[str]) -> str:
         """That the configuration of a repository here holds credentials, as a sentence's end; empty where none does."""
-        for directory in directories:
-            file = self._tracked.configuration(directory)
-            if file and config.holds_credentials(file) and not self._permitted(self._paths.locate(file)):
+        for file in (f"{place}/config" for each in directories for place in git_places(Path(each))):
+            if config.holds_credentials(file) and not self._permitted(self._paths.locate(file)):
                 return f"it may show {file}, which holds credentials"
         return ""
 

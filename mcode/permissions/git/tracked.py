@@ -61,11 +61,6 @@ class TrackedFiles:
         """Where the files of a directory's repository begin; empty where it lies in none."""
         return next((each for each in parents(directory) if git_directory(Path(each)) is not None), "")
 
-    def configuration(self, directory: str) -> str:
-        """Where the repository of a directory is configured; empty where it lies in none."""
-        git = git_directory(Path(self.top(directory) or directory))
-        return str(git / "config") if git is not None else ""
-
     def ruled(self, directory: str) -> str:
         """A file of which a rule speaks in the repository of a directory, or why that cannot be told."""
         guarded = self.guarded(directory)
