@@ -37,6 +37,9 @@ _HIT_ROWS = 6
 """The same for an answer to the box, so that the rows stay in sight."""
 
 
+_LOW = 18
+"""Rows of a screen below which the foot under the table has one row."""
+
 _ABOUT_ROWS = 4
 """Rows at most that tell all of the row under the cursor."""
 
@@ -66,7 +69,7 @@ class TableInspector(InspectorScreen):
         super().__init__(front, spec.title, spec.subtitle)
         self._spec = spec
         self._all = rows
-        self._foot_text = clean(foot, Kind.BLOCK)
+        self._foot = line(clean(foot, Kind.BLOCK), "foot") if foot else None
         self._shown: Sequence[JsonObject] = ()
         self._words = ""
         self._state = ""
@@ -97,8 +100,8 @@ class TableInspector(InspectorScreen):
         yield self._table
         if self._about is not None:
             yield self._about
-        if self._foot_text:
-            yield line(self._foot_text, "foot")
+        if self._foot is not None:
+            yield self._foot
 
     @override
     def opened(self) -> None:
@@ -289,6 +292,8 @@ class TableInspector(InspectorScreen):
         whole = self._spec.box
         fits = cell_width(whole) + _BOX_EDGES <= self.front.size.width
         self._box.border_title = Content(whole if fits else whole.partition("  ")[0])
+        if self._foot is not None:  # on a low screen the rows of the table come first
+            self._foot.styles.max_height = 1 if self.front.size.height < _LOW else None
         self._draw_note()
         self._draw_about()
 

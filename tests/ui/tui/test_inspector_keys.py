@@ -96,6 +96,14 @@ async def test_an_answer_of_many_rows_has_a_screen_of_its_own_where_it_would_tak
         assert on.shown.splitlines()[0].endswith("Esc close")
 
 
+async def test_on_a_low_screen_the_table_has_the_rows_and_its_foot_one(tmp_path: Path) -> None:
+    async with screen(tmp_path, size=(45, 15)) as on:
+        await on.type("/tools\n")
+        await on.until(lambda: "tools in every request" in on.shown and "Glob" in on.shown)
+        assert "with nothing deferred" not in on.shown
+        assert sum(name in on.shown for name in ("AskUserQuestion", "Bash", "Edit", "Glob")) == 4
+
+
 async def test_c_copies_the_row_under_the_cursor_and_says_so_where_the_user_looks(tmp_path: Path) -> None:
     async with screen(tmp_path, environment={"PATH": "/nowhere"}) as on:
         await on.type("/theme\n")
