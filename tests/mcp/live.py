@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from contextlib import asynccontextmanager
@@ -124,13 +123,6 @@ async def live(
         yield opened
     finally:
         await servers.close()
-
-
-async def until(condition: Any, seconds: float = 30) -> None:
-    """Wait for a condition; fail when it does not come."""
-    async with asyncio.timeout(seconds):
-        while not condition():
-            await asyncio.sleep(0.02)
 
 
 def runs(pid: int) -> bool:

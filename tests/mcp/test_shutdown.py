@@ -16,7 +16,8 @@ from mcode.mcp.server_log import ServerLog
 from mcode.mcp.stdio import Launch, StdioTransport
 from mcode.model.script import parse_script
 from tests.e2e.binary import Machine
-from tests.mcp.live import HOSTILE, hostile, live, runs, until
+from tests.mcp.live import HOSTILE, hostile, live, runs
+from tests.waiting import until
 from tools.messages_server import running_server
 
 ROOT = Path(__file__).parents[2]
@@ -108,7 +109,7 @@ async def test_m_10_no_server_survives_a_signal_that_ends_mcode_in_the_middle_of
     (machine.home / ".mcode" / "mcp.json").write_text(json.dumps({"mcpServers": {"h": entry}}))
     with running_server(script) as endpoint:
         process = machine.start("-p", "hello", server=endpoint)
-        await until(lambda: endpoint.message_requests, 30)
+        await until(lambda: endpoint.message_requests)
         (pid,) = pids_in((machine.home / ".mcode" / "logs" / "mcp" / "h.log").read_text())
         assert runs(pid)
         process.send_signal(signal.SIGHUP)  # SIGTERM ends it the same way
