@@ -68,8 +68,6 @@ class Assembly:
     def __init__(self, bench: Workbench, session: OpenSession) -> None:
         core, notices = make_core(bench, session)
         self._core, self._bench, self._events, self._policy = core, bench, core.events, core.policy
-        self._watchdog = Watchdog(core.events)
-        self._interpreter = Interpreter(core.events)
         self._side_files = make_side_files(core)
         self._jobs = SessionJobs(core)
         self._file_state = FileState(bench.places.state / "pending")
@@ -110,6 +108,9 @@ class Assembly:
         self._prompt_tool: PromptTool | None = None
         self.agent = self._make_agent()
         self._problems: list[str] = []
+        # Last, since nobody closes them where a step before fails.
+        self._watchdog = Watchdog(core.events)
+        self._interpreter = Interpreter(core.events)
 
     async def read(self) -> None:
         """Read the files of skills and agents; from here on the catalogue has all that the first request may carry."""
