@@ -27,7 +27,7 @@ TEXT_LIMIT = 200
 """Characters of a description that are matched."""
 
 TIME_LIMIT = 0.25
-"""Seconds after which matching is ended."""
+"""Seconds of work after which matching is ended; waiting for the processor does not count."""
 
 _REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{\d*,\})")
 _LIMITED = re.compile(r"(?<!\\)\{(\d*),(\d+)\}|(?<![\\(*+?}])\?")
@@ -75,12 +75,12 @@ def _choices(text: str, endless: int) -> int:
 def matches(pattern: re.Pattern[str], entries: Iterable[tuple[int, Entry]]) -> tuple[dict[int, float], bool]:
     """1.0 for each tool whose name matches, 0.5 where the description does; and whether all were looked at."""
     found: dict[int, float] = {}
-    end = time.monotonic() + TIME_LIMIT
+    end = time.thread_time() + TIME_LIMIT
     for position, entry in entries:
         if pattern.search(entry.name) or pattern.search(entry.bare_name):
             found[position] = 1.0
         elif pattern.search(entry.title[:TEXT_LIMIT]) or pattern.search(entry.description[:TEXT_LIMIT]):
             found[position] = 0.5
-        if time.monotonic() > end:
+        if time.thread_time() > end:
             return found, False
     return found, True
