@@ -98,7 +98,7 @@ class Pipeline:
     approved: set[str] = field(default_factory=set[str])
     """Ids of the calls that the user has seen and let run, while they run."""
     writers: dict[str, Call] = field(default_factory=dict[str, Call])
-    """The call that has changed a file last, by the file's path."""
+    """The call that has changed a file last, by the file's path; without arguments, which may be all of the file."""
 
     async def run(self, call: Call) -> Outcome:
         """Take one call down the road. A failure is an Outcome; only cancellation and StorageError raise."""
@@ -216,8 +216,9 @@ class Pipeline:
         journey.result = (result, seconds)
         meant = (f"Read as it was meant: {each}." for each in admitted.restorations)
         journey.writes = admitted.access.writes
-        if result.failure is None:
-            self.writers.update(dict.fromkeys(map(str, journey.writes), journey.call))
+        if journey.writes and result.failure is None:
+            writer = replace(journey.call, arguments={})
+            self.writers.update(dict.fromkeys(map(str, journey.writes), writer))
         return await self._conclude(journey, result, seconds, (*notes, *meant))
 
     async def conclude_later(self, call: Call, result: ToolResult, seconds: float) -> Outcome:
