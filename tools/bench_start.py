@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcode.model.script import parse_script
-from tools.measure import Figure, alternate, child_cpu, compile_package, report, running_cpu
+from tools.measure import Figure, alternate, child_cpu, compile_package, ratio, report, running_cpu
 from tools.messages_server import running_server
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _version(runs: int) -> Figure:
     )
     low, high = statistics.median(base), statistics.median(ours)
     detail = f"{high * 1000:.0f} ms against {low * 1000:.0f} ms"
-    return Figure("mcode --version against python -c pass, CPU", high / low, 2.5, detail=detail)
+    return Figure("mcode --version against python -c pass, CPU", ratio(ours, base), 2.5, detail=detail)
 
 
 def _first_request(runs: int, scratch: Path) -> Figure:
@@ -81,9 +81,8 @@ def _first_request(runs: int, scratch: Path) -> Figure:
         same = server.bodies[-1] == server.bodies[-2]
     low, high = statistics.median(base), statistics.median(ours)
     detail = f"{high:.2f} s against {low:.2f} s, same request: {'yes' if same else 'NO'}"
-    return Figure(
-        "headless start to first request against the SDK alone, CPU", high / low, 1.15, detail=detail
-    )
+    name = "headless start to first request against the SDK alone, CPU"
+    return Figure(name, ratio(ours, base), 1.15, detail=detail)
 
 
 def cpu_to_first_request(

@@ -107,6 +107,13 @@ def alternate(runs: int, *measure: Callable[[], float]) -> tuple[list[float], ..
     return samples
 
 
+def ratio(ours: Sequence[float], base: Sequence[float]) -> float:
+    """How many times the base, of samples that `alternate` took: each is compared with the one beside it, since a
+    machine changes its pace between them; the median of the comparisons.
+    """
+    return statistics.median(one / other for one, other in zip(ours, base, strict=True))
+
+
 def report(title: str, figures: Sequence[Figure]) -> int:
     """Print the table and one line of JSON; returns 0 when every figure holds."""
     calibration = calibrate()
